@@ -1,0 +1,155 @@
+"""What is judged: `DataPoint` (the question), `Output` (what the target made of it), `ResponsePair`. Frozen inputs.
+
+No provider shapes here: chat messages, Responses items and content blocks become these types in `messages.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a tool. `arguments` is an object, or the text as the model sent it where that is no JSON object."""
+
+    name: str
+    arguments: Any = field(default_factory=dict[str, Any])
+    result: Any = None
+    id: str | None = None
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn. `content` is a text, a list of content parts as the caller had them, or None.
+
+    `kind` tells a reasoning turn from a spoken one; `tool_call_id` names the call that a `tool` message answers.
+    """
+
+    role: str
+    content: Any = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    name: str | None = None
+    tool_call_id: str | None = None
+    kind: Literal["text", "reasoning"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetError:
+    """Why the target gave no answer. An empty message is still an error."""
+
+    message: str = ""
+    kind: str | None = None
+    code: str | int | None = None
+
+    def __str__(self) -> str:
+        text = self.message or "(no message)"
+        return f"{self.kind}: {text}" if self.kind else text
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of an answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """A piece of a model's own thinking, shown in the transcript, never part of the answer."""
+
+    text: str
+
+
+OutputItem = Text | Reasoning | ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a target made of an item (public alias: `AgentResponse`).
+
+    Give either the parts (`text`, `reasoning`, `tool_calls`, shown in the order reasoning, calls, text) or `items`, the
+    pieces in their true order. `value` carries an answer that is no text (any JSON value). `error` says that the target
+    failed: such an output is never judged. A text given as `error` becomes a `TargetError`.
+    `model` names the target, so that a panel can warn when a judge is of its family.
+    """
+
+    text: str = ""
+    reasoning: str = ""
+    tool_calls: Sequence[ToolCall] = ()
+    error: TargetError | str | None = None
+    items: Sequence[OutputItem] = ()
+    model: str | None = None
+    value: Any = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.error, str):
+            object.__setattr__(self, "error", TargetError(self.error))
+        items = tuple(self.items)
+        if items:
+            if not self.text:  # one response: its texts are joined without a separator
+                object.__setattr__(self, "text", "".join(i.text for i in items if isinstance(i, Text)))
+            if not self.reasoning:
+                object.__setattr__(self, "reasoning", "".join(i.text for i in items if isinstance(i, Reasoning)))
+            if not self.tool_calls:
+                object.__setattr__(self, "tool_calls", tuple(i for i in items if isinstance(i, ToolCall)))
+        else:
+            parts: list[OutputItem] = []
+            if self.reasoning:
+                parts.append(Reasoning(self.reasoning))
+            parts.extend(self.tool_calls)
+            if self.text:
+                parts.append(Text(self.text))
+            items = tuple(parts)
+        object.__setattr__(self, "tool_calls", tuple(self.tool_calls))
+        object.__setattr__(self, "items", items)
+
+    @property
+    def target_error(self) -> TargetError | None:
+        """`error` with its declared type (a text was turned into a `TargetError` when the output was made)."""
+        error = self.error
+        return TargetError(error) if isinstance(error, str) else error
+
+
+AgentResponse = Output
+
+
+@dataclass(frozen=True, slots=True)
+class DataPoint:
+    """One item: what the target was asked, and what is known about it.
+
+    `input`: a text (one user message), a list of messages, an object `{"messages": [...]}` or `{"input": text}`, or any
+    other JSON value (one user message holding its JSON). `expected_output`: any JSON value, None for none. `row`: the
+    columns of a data file, under `row.*` in templates. `number` is the item's place in its data set (for rotation).
+    """
+
+    input: Any = None
+    expected_output: Any = None
+    system_instructions: str = ""
+    id: str | None = None
+    row: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    context: str | None = None
+    number: int | None = None
+    trace_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsePair:
+    """Two answers to one question. A side is an output and nothing else."""
+
+    question: str
+    response_a: Output
+    response_b: Output
+    reference: str = ""
+    id: str | None = None
+    row: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    number: int | None = None
+    trace_id: str | None = None
+
+    def swapped(self) -> ResponsePair:
+        """The same pair with B shown first."""
+        return ResponsePair(
+            self.question, self.response_b, self.response_a, self.reference, self.id, self.row, self.number, self.trace_id
+        )

@@ -1,0 +1,77 @@
+"""The seam to the world: `Request` in, `Reply` out, `ProviderError` otherwise; and the registry of providers by name.
+
+A provider sends one request, once: no retries, no deadline, no parsing of verdicts (`calls.py`, `judge.py` and
+`parsing.py` do that). It says which rungs of the ladder it can climb: `schema` (the API enforces a JSON schema), `tool`
+(a forced tool whose input is the reply), `json` (JSON mode, the schema in the text), `text`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from jury.results import Reply, Rung
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a judge is called. Defaults and their reasons: docs/reference/defaults.md.
+
+    `temperature` None leaves it to the provider. `timeout_s` is the deadline of one call. `retries`: how often a failed
+    transport is tried again. `reask`: corrective re-asks after an unreadable reply. `extra` goes into the request body.
+    """
+
+    temperature: float | None = 0.0
+    max_tokens: int = 4096
+    timeout_s: float = 90.0
+    retries: int = 2
+    reask: int = 1
+    structured_output: bool = True
+    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a request after the system text: `user` or `assistant`."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """All that shapes one reply. `turns` is the rendered prompt, and for a re-ask the judge's own reply and what was wrong.
+
+    `schema` is the full reply schema; a provider sends what its API can take of it. `rung` says how the reply is asked for.
+    """
+
+    model: str
+    system: str
+    turns: tuple[Turn, ...]
+    schema: Mapping[str, Any] | None = None
+    rung: Rung = "schema"
+    settings: Settings = Settings()
+    judge: str = ""
+    repetition: int = 0
+
+    @property
+    def prompt(self) -> str:
+        """The first user message: the rendered prompt."""
+        return self.turns[0].text if self.turns else ""
+
+
+@runtime_checkable
+class Provider(Protocol):
+    """One method. `name` is what stands before the slash of a judge id; `rungs` in the order they should be tried."""
+
+    @property
+    def name(self) -> str: ...
+
+    def rungs(self, model: str) -> tuple[Rung, ...]:
+        """The rungs this provider can climb for a model, best first."""
+        ...
+
+    async def complete(self, request: Request) -> Reply:
+        """One call. Raises `ProviderError`; never retries, never guesses."""
+        ...

@@ -1,0 +1,350 @@
+"""What comes out: `Usage`, `Reply`, `Failure`, `Verdict`, `Judgment`, `Vote`, `PairVote`, `PanelResult`, `Comparison`.
+
+Frozen values, one direction: Reply -> Verdict -> Judgment -> Vote -> PanelResult. They dump to plain JSON
+(`to_dict`, `to_json`) and load back equal (`from_dict`, `from_json`); pydantic is loaded only for that way back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
+from typing import Any, Literal, Self, cast
+
+from jury.errors import DataError
+from jury.scales import INCONCLUSIVE
+
+Status = Literal["scored", "not_applicable", "abstained", "error"]
+PanelStatus = Literal["decided", "not_applicable", "inconclusive", "not_judged"]
+Reason = Literal["tie", "no_majority", "quorum", "errors", "abstained", "rule", "stopped", "budget"]
+Order = Literal["none", "ab", "ba"]
+Rung = Literal["schema", "tool", "json", "text", "direct"]  # `direct`: a function or a scripted verdict, no ladder
+Winner = Literal["A", "B", "tie", "inconclusive"]
+Flip = Literal["primacy", "recency", "mixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and money of one or more paid calls. None is unknown, never zero.
+
+    `calls` counts the calls that reported tokens; `cost` is in US dollars, known only if every counted call has a price.
+    """
+
+    calls: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    cost: float | None = None
+
+    @staticmethod
+    def total(parts: Iterable[Usage | None]) -> Usage | None:
+        """The sum; None if no part is known. A cost is known only where every part has one."""
+        known = [p for p in parts if p is not None]
+        if len(known) <= 1:
+            return known[0] if known else None
+
+        def add(name: str) -> Any:
+            values = [getattr(p, name) for p in known]
+            return sum(values) if None not in values else None
+
+        return Usage(
+            calls=sum(p.calls for p in known),
+            input_tokens=add("input_tokens"),
+            output_tokens=add("output_tokens"),
+            cached_input_tokens=sum(p.cached_input_tokens or 0 for p in known)
+            if any(p.cached_input_tokens is not None for p in known)
+            else None,
+            cost=add("cost"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a provider answered: the text for the parser, or `data` where a forced tool gave its input as an object.
+
+    `retries` counts the failed attempts before this one; `usage` includes theirs. `notes` name what had to be adapted
+    (e.g. `temperature`: the model refused the setting and ran without it).
+    """
+
+    text: str
+    data: Any = None
+    model: str | None = None
+    usage: Usage | None = None
+    retries: int = 0
+    latency_s: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no verdict: the `kind` and `detail` of a `CallError` (`errors.py` lists the kinds)."""
+
+    kind: str
+    detail: str
+    status: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.detail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One judge's answer, read. `value` is set if the status is `scored` or `not_applicable`, `failure` if `error`.
+
+    `evidence` holds quotes or references; `fields` whatever else the prompt asked for (violations, bad calls, ...).
+    """
+
+    status: Status
+    value: bool | str | float | None = None
+    explanation: str = ""
+    failure: Failure | None = None
+    evidence: tuple[str, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def decided(self) -> bool:
+        return self.status in ("scored", "not_applicable")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """One question to one judge: at most a few paid calls (rungs of the ladder, one re-ask), one verdict.
+
+    `order` is `ab` or `ba` in a comparison. `verdict` is as the judge said it: in `ba` its "A" is the slot, not the
+    response. `calls` counts the calls made, `retries` the failed transports among them.
+    """
+
+    judge: str
+    verdict: Verdict
+    repetition: int = 0
+    order: Order = "none"
+    rung: Rung = "direct"
+    reply: str | None = None
+    model: str | None = None
+    usage: Usage | None = None
+    calls: int = 1
+    retries: int = 0
+    reasked: bool = False
+    latency_s: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """A judge's one vote, its repetitions folded. `replacement` marks a stand-in."""
+
+    judge: str
+    verdict: Verdict
+    judgments: tuple[Judgment, ...] = ()
+    replacement: bool = False
+    weight: float = 1.0
+
+    @property
+    def value(self) -> bool | str | float | None:
+        return self.verdict.value if self.verdict.decided else None
+
+    @property
+    def decided(self) -> bool:
+        return self.verdict.decided
+
+    @property
+    def abstained(self) -> bool:
+        return self.verdict.status == "abstained"
+
+    @property
+    def failed(self) -> bool:
+        return self.verdict.status == "error"
+
+    @property
+    def explanation(self) -> str:
+        return self.verdict.explanation
+
+    @property
+    def error(self) -> str | None:
+        return str(self.verdict.failure) if self.verdict.failure else None
+
+    @property
+    def failed_calls(self) -> int:
+        return sum(j.verdict.status == "error" for j in self.judgments)
+
+    @property
+    def usage(self) -> Usage | None:
+        return Usage.total(j.usage for j in self.judgments)
+
+
+@dataclass(frozen=True, slots=True)
+class PairVote:
+    """A judge's vote in a comparison, in terms of the responses. None: no vote (flip, missing order, abstention, error).
+
+    `completed`: both orders gave a verdict. `flipped`: they did, and differ; `flip_kind` says how: `primacy` (the first
+    slot both times), `recency` (the second), `mixed` (a tie against a side).
+    """
+
+    judge: str
+    vote: Literal["A", "B", "tie"] | None = None
+    flipped: bool = False
+    flip_kind: Flip | None = None
+    completed: bool = False
+    explanation: str = ""
+    failure: Failure | None = None
+    abstained: bool = False
+    judgments: tuple[Judgment, ...] = ()
+    replacement: bool = False
+    weight: float = 1.0
+
+    @property
+    def decided(self) -> bool:
+        return self.vote is not None
+
+    @property
+    def value(self) -> str | None:
+        return self.vote
+
+    @property
+    def failed(self) -> bool:
+        return self.failure is not None
+
+    @property
+    def error(self) -> str | None:
+        return str(self.failure) if self.failure else None
+
+    @property
+    def failed_calls(self) -> int:
+        return sum(j.verdict.status == "error" for j in self.judgments)
+
+    @property
+    def usage(self) -> Usage | None:
+        return Usage.total(j.usage for j in self.judgments)
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What a verdict on an item and on a pair have in common.
+
+    `seats`: seats that were to vote; `seats_used`: votes that decided, stand-ins included. `agreement`: share of the
+    largest bloc of deciding votes, None below two, for numbers, in rotation and without a verdict. `tie`: a tie-break
+    decided. `calls_saved`: calls that early stopping did not make. `errors`: what the target reported, by side.
+    """
+
+    status: PanelStatus
+    reason: Reason | None = None
+    explanation: str = ""
+    seats: int = 0
+    seats_used: int = 0
+    agreement: float | None = None
+    tie: bool = False
+    usage: Usage | None = None
+    calls: int = 0
+    calls_saved: int = 0
+    item_id: str | None = None
+    trace_id: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def inconclusive(self) -> bool:
+        return self.status in ("inconclusive", "not_judged")
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars of all calls of this verdict; None where a price or a token count is unknown."""
+        return self.usage.cost if self.usage else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; `passed` is dumped as `pass`."""
+        return cast("dict[str, Any]", _plain(self))
+
+    def to_json(self, indent: int | None = None) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The value that `to_dict` dumped. Raises `DataError` naming what is wrong."""
+        return cast("Self", _load(cls, data))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        try:
+            data = json.loads(text)
+        except ValueError as error:
+            raise DataError(f"a stored {cls.__name__} is not JSON: {error}", "bad_json") from None
+        return cls.from_dict(data)
+
+
+@dataclass(frozen=True, slots=True)
+class PanelResult(_Result):
+    """A panel's verdict on one item. `value` is `"inconclusive"` and `passed` None where there is none."""
+
+    value: bool | str | float = INCONCLUSIVE
+    passed: bool | None = None
+    mean: float | None = None
+    std: float | None = None
+    votes: tuple[Vote, ...] = ()
+    error: str | None = None  # of the target, where the item was not judged
+
+    @property
+    def failed_seats(self) -> int:
+        return sum(v.failed for v in self.votes if not v.replacement)
+
+    @property
+    def stand_ins_used(self) -> int:
+        return sum(v.replacement for v in self.votes)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(_Result):
+    """A panel's verdict on a pair. `errors` holds the error of each side that failed, under "A" and "B"."""
+
+    winner: Winner = INCONCLUSIVE
+    votes: tuple[PairVote, ...] = ()
+    errors: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def flips(self) -> int:
+        return sum(v.flipped for v in self.votes)
+
+    @property
+    def failed_seats(self) -> int:
+        return sum(v.failed for v in self.votes if not v.replacement)
+
+    @property
+    def stand_ins_used(self) -> int:
+        return sum(v.replacement for v in self.votes)
+
+
+@cache
+def _names(cls: type) -> tuple[tuple[str, str], ...]:
+    front = ("item_id", "value", "winner", "passed", "status", "reason", "explanation", "votes")
+    names = sorted((f.name for f in fields(cls)), key=lambda n: front.index(n) if n in front else len(front))
+    return tuple((n, "pass" if n == "passed" else n) for n in names)
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {key: _plain(getattr(value, name)) for name, key in _names(type(value))}
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, Sequence):
+        return [_plain(v) for v in cast("Sequence[Any]", value)]
+    return str(value)
+
+
+@cache
+def _adapter(cls: type) -> Any:
+    from pydantic import TypeAdapter  # at the edge only: `import jury` does without
+
+    return TypeAdapter(cls)
+
+
+def _load(cls: type, data: Mapping[str, Any]) -> Any:
+    from pydantic import ValidationError
+
+    given = {("passed" if k == "pass" else k): v for k, v in data.items()}
+    try:
+        return _adapter(cls).validate_python(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(p) for p in first["loc"])
+        raise DataError(f"not a stored {cls.__name__}: {where}: {first['msg']}", "bad_json") from None

@@ -1,0 +1,230 @@
+"""What a verdict may be: `Boolean`, `Labels`, `Numeric`. One union, so no `verdict_kind` string travels below the factory.
+
+A scale knows its values, which of them pass, how a judge is told about them and the JSON schema of a reply. `read` takes
+one value of a reply or of a judge function and either returns a value of the scale or raises `ReplyError`: letter case
+and outer spaces of a label are forgiven, the texts "true" and "0.8" are read, nothing is clamped, rescaled or guessed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jury.errors import ConfigError, ReplyError
+
+Value = bool | str | float
+INCONCLUSIVE = "inconclusive"
+TOLERANCE = 1e-9  # of a threshold: three equal scores of 0.7 have the float mean 0.6999999999999998, and pass at 0.7
+
+
+def _plain(value: Any) -> Any:
+    """numpy's scalars as Python's own; a judge function may return them."""
+    item = getattr(value, "item", None)
+    if callable(item) and getattr(value, "shape", None) == ():
+        return item()
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Boolean:
+    """True or false; true passes."""
+
+    true_means: str = "the output meets the criteria"
+    false_means: str = "it does not"
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        return (True, False)
+
+    na: None = field(default=None, init=False)
+
+    def read(self, value: Any) -> bool:
+        value = _plain(value)
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.strip().casefold() in ("true", "false"):
+            return value.strip().casefold() == "true"
+        raise ReplyError("wrong_type", f"expected true or false, got {_shown(value)}")
+
+    def passes(self, value: Value) -> bool | None:
+        return bool(value)
+
+    def value_schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
+
+    def describe(self) -> str:
+        return f"true if {self.true_means}, false if {self.false_means}"
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """One label of a list.
+
+    `passing`: the labels that pass; without any, `passed` stays None. `descriptions` say what a label means. `na`: the
+    label that means "does not apply": it takes part in the vote, and where it wins the item is `not_applicable`.
+    """
+
+    labels: Sequence[str] | Mapping[str, str | None]
+    passing: Sequence[str] = ()
+    na: str | None = None
+    descriptions: Mapping[str, str] = field(default_factory=dict[str, str])
+    _folded: Mapping[str, str] = field(default_factory=dict[str, str], init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        given = self.labels
+        if isinstance(given, str):
+            raise ConfigError("labels must be a list of texts, not one text")
+        if isinstance(given, Mapping):
+            object.__setattr__(self, "descriptions", {k: v for k, v in given.items() if v})
+        names: list[Any] = list(given)
+        for name in names:
+            if not isinstance(name, str):
+                raise ConfigError(f"labels must be texts, got {name!r}")
+            if not name.strip():
+                raise ConfigError("labels must not be blank")
+            if name.strip().casefold() == INCONCLUSIVE:
+                raise ConfigError(f"labels must not hold {name!r}: it is the word for the absence of a verdict")
+        folded: dict[str, str] = {}
+        for name in names:
+            key = _fold(name)
+            if key in folded:
+                raise ConfigError(f"labels holds {name!r} twice (letter case and outer spaces do not count)")
+            folded[key] = name
+        if len(names) < 2:
+            raise ConfigError(f"labels needs at least two labels, got {len(names)}")
+        if isinstance(self.passing, str):
+            raise ConfigError("passing_labels must be a list of texts, not one text")
+        for name in self.passing:
+            if name not in names:
+                raise ConfigError(f"passing_labels holds {name!r}, which is not among labels {names}")
+        if self.na is not None and self.na not in names:
+            raise ConfigError(f"na={self.na!r} is not among labels {names}")
+        if self.na is not None and self.na in self.passing:
+            raise ConfigError(f"na={self.na!r} cannot be one of passing_labels: not applicable is neither pass nor fail")
+        object.__setattr__(self, "labels", tuple(names))
+        object.__setattr__(self, "passing", tuple(self.passing))
+        object.__setattr__(self, "_folded", folded)
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        return tuple(self.labels)
+
+    def read(self, value: Any) -> str:
+        value = _plain(value)
+        if not isinstance(value, str):
+            raise ReplyError("wrong_type", f"expected one of {list(self.labels)}, got {_shown(value)}")
+        label = self._folded.get(_fold(value))
+        if label is None:
+            raise ReplyError("bad_verdict", f"{_shown(value)} is not one of {list(self.labels)}")
+        return label
+
+    def passes(self, value: Value) -> bool | None:
+        if value == self.na or not self.passing:
+            return None
+        return value in self.passing
+
+    def value_schema(self) -> dict[str, Any]:
+        return {"type": "string", "enum": list(self.labels)}
+
+    def describe(self) -> str:
+        lines = [f'"{x}" ({self.descriptions[x]})' if x in self.descriptions else f'"{x}"' for x in self.labels]
+        return "one of " + ", ".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Numeric:
+    """A number from `low` to `high`, both included; at or above `threshold` it passes (None: `passed` stays None).
+
+    `levels` (2-10 names) are the steps of the scale, evenly spaced from `low` to `high`; they are shown to the judge.
+    """
+
+    low: float = 0.0
+    high: float = 1.0
+    threshold: float | None = 0.5
+    levels: Sequence[str] = ()
+    na: None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        for bound in (self.low, self.high):
+            if isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound):
+                raise ConfigError(f"score_range needs two finite numbers, got [{self.low!r}, {self.high!r}]")
+        if not self.low < self.high:
+            raise ConfigError(f"score_range must rise: {self.low!r} is not below {self.high!r}")
+        if self.threshold is not None:
+            bad = isinstance(self.threshold, bool) or not isinstance(self.threshold, int | float)
+            if bad or not self.low <= self.threshold <= self.high:
+                raise ConfigError(
+                    f"threshold {self.threshold!r} lies outside score_range [{self.low!r}, {self.high!r}]"
+                )
+        if self.levels and not 2 <= len(self.levels) <= 10:
+            raise ConfigError(f"levels needs 2 to 10 names, got {len(self.levels)}")
+        object.__setattr__(self, "levels", tuple(self.levels))
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        return ()
+
+    def read(self, value: Any) -> float:
+        value = _plain(value)
+        if isinstance(value, str):
+            try:
+                value = float(value) if value.strip().isascii() and "_" not in value else None
+            except ValueError:
+                value = None
+            if value is None:
+                raise ReplyError("wrong_type", "expected a number, got a text that is none")
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ReplyError("wrong_type", f"expected a number, got {_shown(value)}")
+        if not math.isfinite(value):
+            raise ReplyError("out_of_range", f"{value} is not a finite number")
+        if not self.low <= value <= self.high:
+            raise ReplyError("out_of_range", f"{value} lies outside {self.low:g} to {self.high:g}")
+        return float(value)
+
+    def passes(self, value: Value) -> bool | None:
+        if self.threshold is None or isinstance(value, str):
+            return None
+        return value >= self.threshold - TOLERANCE * max(1.0, abs(self.threshold))
+
+    def value_schema(self) -> dict[str, Any]:
+        return {"type": "number", "minimum": self.low, "maximum": self.high}
+
+    def describe(self) -> str:
+        text = f"a number from {self.low:g} to {self.high:g}"
+        if self.levels:
+            step = (self.high - self.low) / (len(self.levels) - 1)
+            text += ": " + ", ".join(f"{self.low + i * step:g} = {name}" for i, name in enumerate(self.levels))
+        return text
+
+
+Scale = Boolean | Labels | Numeric
+
+
+def _fold(label: str) -> str:
+    return label.strip().casefold()
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def reply_schema(scale: Scale, *, abstain: bool = True) -> dict[str, Any]:
+    """The JSON schema of one reply: explanation first and value last, so that the reasons are written before the verdict.
+
+    With `abstain`, the judge may set `abstain` to true and leave `value` null.
+    """
+    value = scale.value_schema()
+    properties: dict[str, Any] = {"explanation": {"type": "string"}}
+    if abstain:
+        properties["abstain"] = {"type": "boolean"}
+        value = {"anyOf": [value, {"type": "null"}]}
+    properties["value"] = value
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
