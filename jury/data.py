@@ -151,5 +151,12 @@ class ResponsePair:
     def swapped(self) -> ResponsePair:
         """The same pair with B shown first."""
         return ResponsePair(
-            self.question, self.response_b, self.response_a, self.reference, self.id, self.row, self.number, self.trace_id
+            self.question,
+            self.response_b,
+            self.response_a,
+            self.reference,
+            self.id,
+            self.row,
+            self.number,
+            self.trace_id,
         )

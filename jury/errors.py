@@ -10,8 +10,8 @@
         └── ReplyError                a reply came, but no verdict can be read from it
 
 `CallError.kind` is one of `PROVIDER_KINDS` or `REPLY_KINDS` (or `exception`, for a judge function that raised). A judge
-function may raise `CallError("no_data", "...")` itself to say "I could not judge this": that is recorded on its vote and
-never leaves the jury, while any other exception of a lone function does (docs/reference/statuses.md).
+function may raise `CallError("no_data", "...")` itself to say "I could not judge this": that is recorded on its vote
+and never leaves the jury, while any other exception of a lone function does (docs/reference/statuses.md).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ Status = Literal["scored", "not_applicable", "abstained", "error"]
 PanelStatus = Literal["decided", "not_applicable", "inconclusive", "not_judged"]
 Reason = Literal["tie", "no_majority", "quorum", "errors", "abstained", "rule", "stopped", "budget"]
 Order = Literal["none", "ab", "ba"]
-Rung = Literal["schema", "tool", "json", "text", "direct"]  # `direct`: a function or a scripted verdict, no ladder
+Rung = Literal["schema", "tool", "json", "text", "direct"]  # `direct`: no ladder
 Winner = Literal["A", "B", "tie", "inconclusive"]
 Flip = Literal["primacy", "recency", "mixed"]
 
@@ -28,7 +28,7 @@ Flip = Literal["primacy", "recency", "mixed"]
 class Usage:
     """Tokens and money of one or more paid calls. None is unknown, never zero.
 
-    `calls` counts the calls that reported tokens; `cost` is in US dollars, known only if every counted call has a price.
+    `calls` counts the calls that reported tokens; `cost` is in US dollars, known only if every call has a price.
     """
 
     calls: int = 0
@@ -175,7 +175,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class PairVote:
-    """A judge's vote in a comparison, in terms of the responses. None: no vote (flip, missing order, abstention, error).
+    """A judge's vote on a pair, in terms of the responses; None is no vote (flip, missing order, abstention, error).
 
     `completed`: both orders gave a verdict. `flipped`: they did, and differ; `flip_kind` says how: `primacy` (the first
     slot both times), `recency` (the second), `mixed` (a tie against a side).

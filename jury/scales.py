@@ -1,6 +1,6 @@
-"""What a verdict may be: `Boolean`, `Labels`, `Numeric`. One union, so no `verdict_kind` string travels below the factory.
+"""What a verdict may be: `Boolean`, `Labels`, `Numeric`. One union instead of a `verdict_kind` string.
 
-A scale knows its values, which of them pass, how a judge is told about them and the JSON schema of a reply. `read` takes
+A scale knows its values, which of them pass, how a judge is told about them and the schema of a reply. `read` takes
 one value of a reply or of a judge function and either returns a value of the scale or raises `ReplyError`: letter case
 and outer spaces of a label are forgiven, the texts "true" and "0.8" are read, nothing is clamped, rescaled or guessed.
 """
@@ -102,7 +102,9 @@ class Labels:
         if self.na is not None and self.na not in names:
             raise ConfigError(f"na={self.na!r} is not among labels {names}")
         if self.na is not None and self.na in self.passing:
-            raise ConfigError(f"na={self.na!r} cannot be one of passing_labels: not applicable is neither pass nor fail")
+            raise ConfigError(
+                f"na={self.na!r} cannot be one of passing_labels: not applicable is neither pass nor fail"
+            )
         object.__setattr__(self, "labels", tuple(names))
         object.__setattr__(self, "passing", tuple(self.passing))
         object.__setattr__(self, "_folded", folded)
@@ -212,7 +214,7 @@ def _shown(value: Any) -> str:
 
 
 def reply_schema(scale: Scale, *, abstain: bool = True) -> dict[str, Any]:
-    """The JSON schema of one reply: explanation first and value last, so that the reasons are written before the verdict.
+    """The JSON schema of one reply: explanation first, value last: reasons are written before the verdict.
 
     With `abstain`, the judge may set `abstain` to true and leave `value` null.
     """

@@ -1,1 +1,1 @@
-"""Providers: who answers a `Request`. `base` holds the protocol and the registry; each other file is one way to answer."""
+"""Providers: who answers a `Request`. `base` holds the protocol, `registry` the names; each other file is one way."""

@@ -41,9 +41,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """All that shapes one reply. `turns` is the rendered prompt, and for a re-ask the judge's own reply and what was wrong.
+    """All that shapes one reply. `turns` is the prompt; in a re-ask also the judge's own reply and what was wrong.
 
-    `schema` is the full reply schema; a provider sends what its API can take of it. `rung` says how the reply is asked for.
+    `schema` is the full reply schema; a provider sends what its API can take of it. `rung` says how to ask for it.
     """
 
     model: str

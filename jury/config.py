@@ -1,0 +1,98 @@
+"""The configuration file and the environment: default judges, own providers, own prices. Never read at import.
+
+The file is `jury.yaml` in the working directory, or what `JURY_CONFIG` names:
+
+    judges: [openai/gpt-5-mini, anthropic/claude-haiku-4-5]
+    providers:
+      my-server: {base_url: "http://localhost:8000/v1", key_env: MY_SERVER_KEY}
+    prices:                       # US dollars per million tokens
+      my-server/my-model: {input: 0.10, output: 0.40}
+
+Keys stand in the environment, never in this file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from jury.errors import ConfigError
+
+FILE = "jury.yaml"
+_KNOWN = ("judges", "providers", "prices", "defaults")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What a configuration file says; all of it optional. `path` is None where there is no file."""
+
+    judges: tuple[str, ...] = ()
+    providers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    prices: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
+    defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    path: Path | None = None
+
+
+_cache: dict[tuple[str, int], Config] = {}
+
+
+def load() -> Config:
+    """The configuration in force. Raises `ConfigError` naming the file and what is wrong with it."""
+    named = os.environ.get("JURY_CONFIG")
+    path = Path(named) if named else Path(FILE)
+    try:
+        stamp = path.stat().st_mtime_ns
+    except OSError:
+        if named:
+            raise ConfigError(f"JURY_CONFIG names {named}, which cannot be read") from None
+        return Config()
+    key = (str(path.resolve()), stamp)
+    if key not in _cache:
+        _cache[key] = read(path)
+    return _cache[key]
+
+
+def read(path: Path) -> Config:
+    """One configuration file. Raises `ConfigError`."""
+    import yaml
+
+    try:
+        data: Any = yaml.safe_load(path.read_text("utf-8")) or {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path} is not a readable YAML file: {error}") from None
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path} must hold a mapping at the top, got {type(data).__name__}")
+    given = cast("dict[str, Any]", data)
+    unknown = [k for k in given if k not in _KNOWN]
+    if unknown:
+        raise ConfigError(f"{path}: unknown {unknown}; known are {list(_KNOWN)}")
+    judges: Any = given.get("judges") or []
+    if not isinstance(judges, list) or not all(isinstance(j, str) and j.strip() for j in cast("list[Any]", judges)):
+        raise ConfigError(f"{path}: judges must be a list of judge ids, such as openai/gpt-5-mini")
+    tables: dict[str, dict[str, Any]] = {}
+    for name in ("providers", "prices", "defaults"):
+        table: Any = given.get(name) or {}
+        if not isinstance(table, dict):
+            raise ConfigError(f"{path}: {name} must be a mapping")
+        tables[name] = cast("dict[str, Any]", table)
+    for name in ("providers", "prices"):
+        for key, value in tables[name].items():
+            if not isinstance(value, dict):
+                raise ConfigError(f"{path}: {name}.{key} must be a mapping")
+    return Config(tuple(cast("list[str]", judges)), tables["providers"], tables["prices"], tables["defaults"], path)
+
+
+def default_judges() -> tuple[str, ...]:
+    """The panel where none is given: `JURY_JUDGES` (ids with commas), `JUDGE_MODEL`, the file; else `ConfigError`."""
+    listed = tuple(j.strip() for j in os.environ.get("JURY_JUDGES", "").split(",") if j.strip())
+    single = os.environ.get("JUDGE_MODEL", "").strip()
+    judges = listed or ((single,) if single else load().judges)
+    if not judges:
+        raise ConfigError(
+            "no judges: pass judges=[...], or set JURY_JUDGES=openai/<model>,anthropic/<model>, or list `judges:` in "
+            f"{FILE}. Without any key: judges=['local/qwen2.5-coder-1.5b'] (pip install \"jury-llm[local]\")"
+        )
+    return judges

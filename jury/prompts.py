@@ -1,0 +1,108 @@
+"""The prompt library: a prompt is text with a name and a version, never a string in the code.
+
+A prompt is a folder with `prompt.md` (YAML front matter, then the user text as Mustache) and, if it has one, `system.md`;
+or a single file, with or without front matter. Shipped ones are found by name, own ones by path. The digest is over what
+is rendered (system and user text), so that an edit without a new version shows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+from jury.errors import ConfigError
+
+PROMPT_FILE, SYSTEM_FILE = "prompt.md", "system.md"
+_FENCE = "---"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSpec:
+    """A prompt with its front matter. `user` and `system` are Mustache; `system` may be empty."""
+
+    name: str
+    user: str
+    system: str = ""
+    version: str = "0"
+    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    path: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """16 hex digits over what is rendered."""
+        return hashlib.blake2b(f"{self.system}\x00{self.user}".encode(), digest_size=8).hexdigest()
+
+
+def library() -> Path:
+    """The folder of the shipped prompts: inside the wheel, or beside the package in a checkout."""
+    packed = Path(__file__).parent / "_prompts"
+    return packed if packed.is_dir() else Path(__file__).parent.parent / "prompts"
+
+
+def names() -> tuple[str, ...]:
+    """The shipped prompts, sorted."""
+    return tuple(sorted(p.name for p in library().iterdir() if (p / PROMPT_FILE).is_file()))
+
+
+@lru_cache(maxsize=256)
+def shipped(name: str) -> PromptSpec:
+    """A shipped prompt. Raises `ConfigError` with the nearest names for one that does not exist."""
+    folder = library() / name
+    if not (folder / PROMPT_FILE).is_file():
+        near = get_close_matches(name, names(), 3) or names()
+        raise ConfigError(f"no prompt named {name!r}; nearest: {', '.join(near)}")
+    return read(folder)
+
+
+def load(name_or_path: str | Path) -> PromptSpec:
+    """A prompt by its shipped name or by the path of its folder or file. Raises `ConfigError`."""
+    path = Path(name_or_path)
+    return read(path) if path.exists() else shipped(str(name_or_path))
+
+
+def read(path: Path) -> PromptSpec:
+    """The prompt in a folder or a file. Raises `ConfigError` naming the file and what is wrong."""
+    file = path / PROMPT_FILE if path.is_dir() else path
+    meta, user = _split(_text(file), file)
+    system = path / SYSTEM_FILE
+    return PromptSpec(
+        name=str(meta.get("name") or (path.name if path.is_dir() else path.stem)),
+        user=user,
+        system=_text(system).rstrip("\n") if path.is_dir() and system.is_file() else str(meta.get("system") or ""),
+        version=str(meta.get("version", "0")),
+        meta=meta,
+        path=str(path),
+    )
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file}: a prompt must be UTF-8 text ({error.reason} at byte {error.start})") from None
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _split(text: str, file: Path) -> tuple[Mapping[str, Any], str]:
+    """Front matter and body; a file that does not open with `---` is all body."""
+    lines = text.split("\n")
+    if lines[0].rstrip() != _FENCE:
+        return {}, text.rstrip("\n")
+    import yaml  # only where there is front matter
+
+    end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() == _FENCE), None)
+    if end is None:
+        raise ConfigError(f"{file}: the front matter opened by `---` in line 1 is never closed")
+    try:
+        meta: Any = yaml.safe_load("\n".join(lines[1:end])) or {}
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{file}: the front matter is not YAML: {error}") from None
+    if not isinstance(meta, dict):
+        raise ConfigError(f"{file}: the front matter must be a mapping")
+    return cast("dict[str, Any]", meta), "\n".join(lines[end + 1 :]).strip("\n")
