@@ -6,8 +6,8 @@
         assert server.count() == 2 and server.requests[0].body["model"] == "m"
 
 The script is an `Answer` (given to every request), a list (one each, in order of arrival; a request beyond its end gets
-a 418 and is counted in `exhausted`), or a function of the recorded request, called in the server's thread. Any value that
-is no `Answer` is sent as a good reply in the shape of the endpoint. The makers live in `answers.py`.
+a 418 and is counted in `exhausted`), or a function of the recorded request, called in the server's thread. Any value
+that is no `Answer` is sent as a good reply in the shape of the endpoint. The makers live in `answers.py`.
 Speaks HTTP/1.1 with keep-alive; no streaming, no TLS, no chunked requests.
 """
 
