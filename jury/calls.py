@@ -1,0 +1,92 @@
+"""One request to one provider, made to arrive: a deadline per attempt, retries with back-off, tokens of all attempts.
+
+What is sent, whether an error is worth a retry (`CallError.retry`) and what a reply means are not decided here. Limits
+on calls in flight belong to the caller: a deadline starts when an attempt starts, so time in a queue does not count.
+
+- An attempt that takes longer than `settings.timeout_s` is cancelled and ends the call: kind `timeout`, no retry. The
+  provider may have worked and charged for it all the same, and a prompt that took too long once tends to do so again.
+- An error with `retry` set (a rate limit, an overload, a 5xx, a lost connection) is tried again at most
+  `settings.retries` times. Before retry n (from 1) the wait is drawn evenly from the upper half of
+  `BACKOFF_S * 2**(n-1)` seconds, at most `MAX_BACKOFF_S`. Where the provider said how long to wait, the draw starts at
+  that time instead: a retry is never early, and callers that were turned away together do not come back together.
+- A provider that asks for more than `MAX_WAIT_S` is not waited for: its error is raised at once and says so. One call
+  thus waits at most `retries * (MAX_WAIT_S + MAX_BACKOFF_S / 2)` seconds.
+- Cancellation passes through untouched, during an attempt and during a wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from jury.errors import CallError, ProviderError, ReplyError
+from jury.providers.base import Provider, Request
+from jury.results import Reply, Usage
+
+BACKOFF_S = 0.5  # where the official clients of both providers start
+MAX_BACKOFF_S = 16.0
+MAX_WAIT_S = 60.0  # a limit per minute is waited for, a limit per hour or day is not
+
+
+async def call(
+    provider: Provider,
+    request: Request,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    rng: Callable[[], float] = random.random,
+) -> Reply:
+    """The provider's reply with `retries`, `latency_s` (of the attempt that succeeded) and the `usage` of all attempts.
+
+    Raises the `CallError` of the last attempt. Its `usage` is the total of all attempts (None if none reported any),
+    `context["attempts"]` their number. `sleep` takes seconds, `rng` gives numbers from 0 (included) to 1 (excluded).
+    """
+    settings = request.settings
+    failed: list[CallError] = []
+    while True:
+        started = clock()
+        deadline = asyncio.timeout(settings.timeout_s)
+        try:
+            async with deadline:
+                reply = await provider.complete(request)
+        except CallError as caught:
+            error = caught
+        except TimeoutError:
+            if not deadline.expired():
+                raise  # not this deadline: a provider that did not name its own
+            error = ProviderError("timeout", f"no reply within {settings.timeout_s:g} s")
+        else:
+            latency = clock() - started
+            if not failed:
+                return replace(reply, latency_s=latency)
+            usage = Usage.total([*(e.usage for e in failed), reply.usage])
+            return replace(reply, latency_s=latency, retries=len(failed), usage=usage)
+        failed.append(error)
+        asked = error.retry_after_s or 0.0
+        if not error.retry or len(failed) > settings.retries or asked > MAX_WAIT_S:
+            raise _last(failed, settings.retries) from error
+        half = min(BACKOFF_S * 2 ** (len(failed) - 1), MAX_BACKOFF_S) / 2
+        await sleep(max(half, asked) + half * rng())  # in this order a NaN loses
+
+
+def _last(failed: list[CallError], retries: int) -> CallError:
+    """The last error anew, with what all attempts cost: the provider's own may be shared, so it is not written to."""
+    error = failed[-1]
+    detail = error.detail
+    asked = error.retry_after_s or 0.0
+    if error.retry and asked > MAX_WAIT_S and len(failed) <= retries:
+        detail += f" (asked to wait {asked:g} s; a call waits {MAX_WAIT_S:g} s at most)"
+    made = (ReplyError if isinstance(error, ReplyError) else ProviderError)(
+        error.kind,
+        detail,
+        retry=error.retry,
+        retry_after_s=error.retry_after_s,
+        status=error.status,
+        usage=Usage.total(e.usage for e in failed),
+        context={**error.context, "attempts": len(failed)},
+    )
+    made.judge, made.item, made.prompt = error.judge, error.item, error.prompt
+    return made
