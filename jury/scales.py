@@ -179,11 +179,15 @@ class Numeric:
                 raise ReplyError("wrong_type", "expected a number, got a text that is none")
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ReplyError("wrong_type", f"expected a number, got {_shown(value)}")
+        try:
+            value = float(value)
+        except OverflowError:
+            raise ReplyError("out_of_range", "the number is too large for any scale") from None
         if not math.isfinite(value):
             raise ReplyError("out_of_range", f"{value} is not a finite number")
         if not self.low <= value <= self.high:
             raise ReplyError("out_of_range", f"{value} lies outside {self.low:g} to {self.high:g}")
-        return float(value)
+        return value
 
     def passes(self, value: Value) -> bool | None:
         if self.threshold is None or isinstance(value, str):
