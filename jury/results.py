@@ -341,6 +341,8 @@ def _adapter(cls: type) -> Any:
 def _load(cls: type, data: Mapping[str, Any]) -> Any:
     from pydantic import ValidationError
 
+    if not isinstance(data, Mapping):
+        raise DataError(f"not a stored {cls.__name__}: not a JSON object", "bad_json")
     given = {("passed" if k == "pass" else k): v for k, v in data.items()}
     try:
         return _adapter(cls).validate_python(given)
