@@ -1,8 +1,8 @@
 """The prompt library: a prompt is text with a name and a version, never a string in the code.
 
-A prompt is a folder with `prompt.md` (YAML front matter, then the user text as Mustache) and, if it has one, `system.md`;
-or a single file, with or without front matter. Shipped ones are found by name, own ones by path. The digest is over what
-is rendered (system and user text), so that an edit without a new version shows.
+A prompt is a folder with `prompt.md` (YAML front matter, then the user text as Mustache) and perhaps `system.md`; or a
+single file, with or without front matter. Shipped ones are found by name, own ones by path. The digest is over
+what is rendered (system and user text), so that an edit without a new version shows.
 """
 
 from __future__ import annotations

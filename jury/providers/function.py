@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from jury.errors import ConfigError, ReplyError
 from jury.results import Failure, Usage, Verdict
@@ -34,12 +34,6 @@ OBJECTS = ("data", "row", "prompt")
 _RESULT_KEYS = frozenset({"value", "explanation", "abstain", "evidence", "usage"})
 
 
-class Arguments(Protocol):
-    """What a function can ask for, by name; a `Case` of `judge.py`."""
-
-    def argument(self, name: str) -> Any: ...
-
-
 class FunctionJudge:
     """A function with its signature read once. Raises `ConfigError` for parameters that nothing can fill."""
 
@@ -55,8 +49,8 @@ class FunctionJudge:
         """The template paths its arguments need."""
         return frozenset(TEXTS[n] for n in self.names if n in TEXTS)
 
-    async def __call__(self, case: Arguments) -> Any:
-        keywords = {name: case.argument(name) for name in self.names}
+    async def __call__(self, case: Any, argument: Callable[[str], Any]) -> Any:
+        keywords = {name: argument(name) for name in self.names}
         positional = (case,) if self.whole else ()
         if self.is_async:
             return await self.function(*positional, **keywords)

@@ -1,0 +1,183 @@
+"""The factories' keywords, turned into a `Scale`, a `PanelSpec` and a prompt at once. Nothing below sees them.
+
+The words are those of other tools, for people who come from there; `scale=` and `panel=` are taken directly.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, cast
+
+from jury import prompts
+from jury.errors import ConfigError
+from jury.judge import JudgeSpec, Prompt
+from jury.panel import PanelSpec
+from jury.prompts import PromptSpec
+from jury.providers.base import Provider, Settings
+from jury.scales import Boolean, Labels, Numeric, Scale
+
+logger = logging.getLogger("jury.factory")
+JudgeLike = str | JudgeSpec | Callable[..., Any]
+VERDICT_KINDS = ("categorical", "numeric")
+
+
+def scale_of(
+    verdict_kind: str | None,
+    labels: Sequence[str] | Mapping[str, str | None] | None,
+    passing_labels: Sequence[str] | None,
+    score_range: Sequence[float] | None,
+    threshold: float | None,
+    levels: Sequence[str] | None,
+) -> Scale:
+    """The scale that these keywords mean. Raises `ConfigError` for what does not fit together."""
+    if verdict_kind not in (None, *VERDICT_KINDS):
+        raise ConfigError(f"verdict_kind must be one of {list(VERDICT_KINDS)}, got {verdict_kind!r}")
+    numeric = verdict_kind == "numeric" or (verdict_kind is None and score_range is not None)
+    if numeric:
+        if labels is not None:
+            raise ConfigError("labels do not fit a numeric panel; leave out labels or verdict_kind='numeric'")
+        if passing_labels:
+            raise ConfigError("passing_labels needs labels; a numeric panel passes by its threshold")
+        low, high = _range((0.0, 1.0) if score_range is None else score_range)
+        return Numeric(low, high, 0.5 if threshold is None else threshold, levels or ())
+    if levels is not None:
+        raise ConfigError("levels name the steps of a score: they need verdict_kind='numeric'")
+    if labels is None:
+        if passing_labels:
+            raise ConfigError("passing_labels needs labels")
+        return Boolean()
+    return Labels(labels, passing_labels or ())
+
+
+def _range(given: Any) -> tuple[float, float]:
+    if not isinstance(given, Sequence) or isinstance(given, str) or len(cast("Sequence[Any]", given)) != 2:
+        raise ConfigError(f"score_range must be two numbers, lowest and highest, got {given!r}")
+    low, high = cast("Sequence[Any]", given)
+    return low, high
+
+
+def judges_of(judges: Any, model: str | None, client: Any) -> tuple[JudgeSpec, ...]:
+    """`judges` or `model` as seats; empty where neither is given. Raises `ConfigError`."""
+    if judges is not None and model is not None:
+        raise ConfigError("give judges or model, not both: model='x' is short for judges=['x']")
+    if model is not None:
+        return (_seat(model, client),)
+    if judges is None:
+        return ()
+    specs = seats_of("judges", judges, client)
+    if not specs:
+        raise ConfigError("judges must not be empty: leave it out to use JURY_JUDGES, JUDGE_MODEL or the configuration")
+    return specs
+
+
+def seats_of(name: str, judges: Any, client: Any = None) -> tuple[JudgeSpec, ...]:
+    """A list of judge ids, functions and `JudgeSpec`s as seats."""
+    if judges is None:
+        return ()
+    if isinstance(judges, str | JudgeSpec) or callable(judges) or not isinstance(judges, Sequence):
+        raise ConfigError(f"{name} must be a list of judge ids, functions and JudgeSpecs, got {judges!r}")
+    return tuple(_seat(j, client, name) for j in cast("Sequence[Any]", judges))
+
+
+def _seat(judge: Any, client: Any = None, name: str = "judges") -> JudgeSpec:
+    if isinstance(judge, JudgeSpec):
+        spec = judge
+    elif isinstance(judge, str):
+        if not judge.strip():
+            raise ConfigError(f"{name} must not hold a blank name")
+        spec = JudgeSpec(model=judge.strip())
+    elif callable(judge):
+        spec = JudgeSpec(function=judge)
+    else:
+        raise ConfigError(f"{name}: {judge!r} is no judge id, function or JudgeSpec")
+    if client is not None and spec.model and spec.provider is None:
+        spec = replace(spec, provider=provider_of_client(client, spec.model))
+    return spec
+
+
+def provider_of_client(client: Any, model: str) -> Provider:
+    """A provider around a caller's own client (`AsyncOpenAI`, `AsyncAnthropic`), or the provider itself."""
+    if isinstance(client, Provider):
+        return client
+    family = type(client).__module__.partition(".")[0]
+    if family == "anthropic":
+        from jury.providers.anthropic import AnthropicProvider
+
+        return AnthropicProvider(client=client)
+    if family == "openai" or hasattr(client, "chat"):
+        from jury.providers.openai import OpenAIProvider
+
+        return OpenAIProvider(client=client)
+    raise ConfigError(f"client must be an AsyncOpenAI, an AsyncAnthropic or a Provider, got {type(client).__name__}")
+
+
+def panel_of(panel: PanelSpec | None, settings: Mapping[str, Any], **given: Any) -> PanelSpec:
+    """The panel of these keywords; those that are None keep their default. `panel=` is taken as it is."""
+    chosen = {k: v for k, v in given.items() if v is not None and v != ()}
+    if panel is not None:
+        if chosen or any(v is not None for v in settings.values()):
+            names = sorted([*chosen, *(k for k, v in settings.items() if v is not None)])
+            raise ConfigError(f"panel= already says everything about the panel; leave out {', '.join(names)}")
+        return panel
+    weights = chosen.get("weights")
+    if weights is not None and not isinstance(weights, Mapping):
+        chosen["weights"] = _weights(weights, chosen.get("judges", ()))
+    return PanelSpec(**chosen, settings=_settings(settings))
+
+
+def _weights(given: Any, judges: Sequence[JudgeSpec]) -> dict[str, float]:
+    values = list(cast("Sequence[Any]", given)) if isinstance(given, Sequence) else []
+    if len(values) != len(judges):
+        raise ConfigError(f"weights must be a mapping by judge, or one number for each of the {len(judges)} judges")
+    return {j.name: w for j, w in zip(judges, values, strict=True)}
+
+
+def _settings(given: Mapping[str, Any]) -> Settings:
+    chosen = {k: v for k, v in given.items() if v is not None}
+    timeout = chosen.pop("timeout_ms", None)
+    if timeout is not None:
+        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0:
+            raise ConfigError(f"timeout_ms must be above 0, got {timeout!r}")
+        chosen["timeout_s"] = timeout / 1000
+    known = {f.name for f in fields(Settings)}
+    return Settings(**{k: v for k, v in chosen.items() if k in known})
+
+
+def prompt_of(kind: str, criteria: str | None, prompt: str | None, system_prompt: str | None) -> Prompt:
+    """The compiled prompt of a jury. Warns where criteria are given that the prompt never shows."""
+    _text("criteria", criteria)
+    _text("prompt", prompt)
+    _text("system_prompt", system_prompt, blank=True)
+    shipped = prompts.shipped(kind)
+    system = shipped.system if system_prompt is None else system_prompt
+    if prompt is None:
+        return Prompt(replace(shipped, system=system))
+    compiled = Prompt(PromptSpec("own", prompt, system))
+    if criteria and "criteria" not in compiled.wanted:
+        logger.warning("criteria are given, but the prompt has no {{criteria}}: no judge will see them")
+    return compiled
+
+
+def _text(name: str, value: Any, *, blank: bool = False) -> None:
+    if value is None:
+        return
+    if not isinstance(value, str):
+        raise ConfigError(f"{name} must be a text, got {type(value).__name__}")
+    if not blank and not value.strip():
+        raise ConfigError(f"{name} must not be blank")
+    if name == "criteria" and "{{" in value:
+        logger.warning("criteria hold '{{': a value is never expanded, judges will read the braces as they are")
+
+
+def variables_of(given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A user's own template names. Raises `ConfigError` where one would hide a documented name."""
+    variables = dict(given or {})
+    taken = {"input", "output", "log", "response_a", "response_b", "criteria", "question", "fence", "row"}
+    for name in variables:
+        if not isinstance(cast("Any", name), str) or not name.strip():
+            raise ConfigError(f"variables: names must be texts, got {name!r}")
+        if name in taken:
+            raise ConfigError(f"variables: {name!r} is a name of the namespace and cannot be replaced")
+    return variables

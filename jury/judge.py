@@ -1,0 +1,273 @@
+"""One seat asked about one item: `JudgeSpec` -> `Judgment`. Never aggregates, never decides who is asked.
+
+A `Case` is one item as every judge of a panel sees it: the namespace is built once, each prompt rendered once. A `Seat`
+is a spec made ready: templates compiled, signature read, reply schema built; the provider is found at the first call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, cast
+
+from jury import namespace
+from jury.data import DataPoint, Output, ResponsePair
+from jury.errors import CallError, ConfigError
+from jury.families import family
+from jury.ladder import climb
+from jury.parsing import read_reply
+from jury.prompts import PromptSpec
+from jury.providers import registry
+from jury.providers.base import Provider, Request, Settings, Turn
+from jury.providers.function import TEXTS, FunctionJudge, read_result
+from jury.results import Failure, Judgment, Order, Reply, Verdict
+from jury.scales import Scale, reply_schema
+from jury.templates import Template
+
+_SETTINGS = frozenset(f.name for f in fields(Settings))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSpec:
+    """One seat: who judges, with which prompt and settings.
+
+    `model` is a judge id such as `openai/<model>`; `function` a Python function (`providers/function.py`) instead.
+    `prompt` and `system_prompt` replace the jury's; `settings` (a mapping of `Settings` fields) stand above the
+    jury's. `provider` answers instead of the one the id names. `id` names the seat in votes: by default the model, or
+    the name of the function. `weight` counts in every built-in rule. `family` overrides what the model's name says.
+    """
+
+    model: str | None = None
+    function: Callable[..., Any] | None = None
+    id: str | None = None
+    prompt: str | None = None
+    system_prompt: str | None = None
+    settings: Mapping[str, Any] | Settings | None = None
+    provider: Provider | None = None
+    family: str | None = None
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if (self.model is None) == (self.function is None):
+            raise ConfigError("a judge needs either a model or a function")
+        if self.model is not None and not (isinstance(self.model, str) and self.model.strip()):
+            raise ConfigError(f"judges must not be blank, got {self.model!r}")
+        if self.function is not None and not callable(self.function):
+            raise ConfigError(f"judges: {self.function!r} is no function")
+        if self.provider is not None and not callable(getattr(self.provider, "complete", None)):
+            raise ConfigError(f"judges: the provider of {self.name} has no `complete` method")
+        if not isinstance(self.weight, int | float) or isinstance(self.weight, bool) or not 0 <= self.weight < 1e12:
+            raise ConfigError(f"weight of {self.name} must be a number from 0, got {self.weight!r}")
+        if isinstance(self.settings, Mapping):
+            unknown = [k for k in self.settings if k not in _SETTINGS]
+            if unknown:
+                raise ConfigError(f"judges: unknown settings {unknown} of {self.name}; known are {sorted(_SETTINGS)}")
+
+    @property
+    def name(self) -> str:
+        """What the seat is called in votes."""
+        return self.id or self.model or str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    @property
+    def family_name(self) -> str:
+        """The family of its model; a function is a family of its own."""
+        return self.family or (family(self.model) if self.model else f"function {self.name}")
+
+
+class Prompt:
+    """A system and a user template, compiled once and shared by all seats that use them."""
+
+    def __init__(self, spec: PromptSpec) -> None:
+        self.spec = spec
+        self.user = Template(spec.user, name=f"prompt {spec.name}")
+        self.system = Template(spec.system, name=f"system prompt {spec.name}")
+        self.wanted = frozenset(self.user.names) | frozenset(self.system.names)
+
+
+class Case:
+    """One item in one order, as every judge of a panel sees it.
+
+    `wanted` are the template paths that any seat uses; the rest of the namespace is built only if somebody asks. For
+    judge functions: `input`, `output`, `expected_output`, `criteria`, `question`, `response_a`, `response_b`,
+    `reference` are the texts that templates show, `item` is the `DataPoint` or `ResponsePair`, `answer` the `Output`.
+    """
+
+    __slots__ = ("_build", "_full", "_rendered", "answer", "item", "namespace", "order")
+
+    def __init__(
+        self, item: DataPoint | ResponsePair, build: Callable[[frozenset[str] | None], dict[str, Any]], order: Order
+    ) -> None:
+        self.item = item
+        self.order: Order = order
+        self.answer: Output | None = None
+        self._build = build
+        self._full: dict[str, Any] | None = None
+        self._rendered: dict[int, tuple[str, str]] = {}
+
+    @classmethod
+    def of_output(
+        cls, data: DataPoint, output: Output, criteria: str, extra: Mapping[str, Any], wanted: frozenset[str]
+    ) -> Case:
+        def build(want: frozenset[str] | None) -> dict[str, Any]:
+            return namespace.pointwise(data, output, criteria=criteria, extra=extra, wanted=want)
+
+        case = cls(data, build, "none")
+        case.answer = output
+        case.namespace = build(wanted)
+        return case
+
+    @classmethod
+    def of_pair(
+        cls, pair: ResponsePair, order: Order, criteria: str, extra: Mapping[str, Any], wanted: frozenset[str]
+    ) -> Case:
+        shown = pair.swapped() if order == "ba" else pair
+
+        def build(want: frozenset[str] | None) -> dict[str, Any]:
+            return namespace.pairwise(shown, criteria=criteria, extra=extra, wanted=want)
+
+        case = cls(shown, build, order)
+        case.namespace = build(wanted)
+        return case
+
+    def render(self, prompt: Prompt) -> tuple[str, str]:
+        """The system and user text of a prompt for this item; each prompt is rendered once."""
+        rendered = self._rendered.get(id(prompt))
+        if rendered is None:
+            rendered = (prompt.system.render(self.namespace), prompt.user.render(self.namespace))
+            self._rendered[id(prompt)] = rendered
+        return rendered
+
+    def argument(self, name: str) -> Any:
+        """What a judge function gets for a parameter of this name."""
+        if name == "data":
+            return self.item
+        if name == "row":
+            return dict(self.item.row)
+        return self.text(TEXTS[name])
+
+    def text(self, path: str) -> str:
+        """The text at one template path, such as `output.response`; KeyError where there is none."""
+        if self._full is None:
+            self._full = self._build(None)
+        value: Any = self._full
+        for part in path.split("."):
+            value = value[part]
+        return "" if value is None else str(value)
+
+    def __getattr__(self, name: str) -> str:
+        if name in TEXTS:
+            try:
+                return self.text(TEXTS[name])
+            except (KeyError, TypeError):
+                pass
+        raise AttributeError(f"a case has no {name!r} here")
+
+
+class Seat:
+    """A `JudgeSpec` made ready for a scale. Building it needs no key and no SDK."""
+
+    def __init__(self, spec: JudgeSpec, name: str, prompt: Prompt, settings: Settings, scale: Scale, kind: str) -> None:
+        self.spec = spec
+        self.name = name
+        self.prompt = prompt
+        self.scale = scale
+        self.settings = _settings(settings, spec.settings)
+        self.function = FunctionJudge(spec.function, kind) if spec.function else None
+        self.schema = reply_schema(scale)
+        self._provider = spec.provider
+        self.model = spec.model or ""
+        if spec.model and spec.provider is not None and "/" in spec.model:
+            self.model = spec.model.split("/", 1)[1]
+
+    @property
+    def provider(self) -> Provider:
+        """Found at the first call: making a jury needs no client and no credentials."""
+        if self._provider is None:
+            name, self.model = registry.split(self.spec.model or "")
+            self._provider = registry.provider(name)
+        return self._provider
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        if self.function is None:
+            return self.prompt.wanted
+        return self.function.wanted | (self.prompt.wanted if "prompt" in self.function.names else frozenset())
+
+    async def ask(self, case: Case, repetition: int = 0, *, propagate: bool = False) -> Judgment:
+        """One judgment. What goes wrong is an error verdict; with `propagate`, what a judge *function* raises leaves.
+
+        A `ConfigError` (an unknown provider, say) always leaves: no retry and no other item can help.
+        """
+        try:
+            answer = self._ask_model if self.function is None else self._ask_function
+            return await answer(case, repetition)
+        except ConfigError:
+            raise
+        except CallError as error:  # no key, or a function's own word that it cannot judge
+            failure = Failure(error.kind, error.detail, error.status)
+            verdict, usage = Verdict("error", failure=failure), error.usage
+        except Exception as error:
+            if propagate and self.function is not None:
+                raise
+            verdict, usage = Verdict("error", failure=Failure("exception", f"{type(error).__name__}: {error}")), None
+        return Judgment(self.name, verdict, repetition, case.order, usage=usage)
+
+    async def _ask_model(self, case: Case, repetition: int) -> Judgment:
+        provider = self.provider
+        system, user = case.render(self.prompt)
+        request = Request(
+            model=self.model,
+            system=system,
+            turns=(Turn("user", user),),
+            schema=self.schema,
+            settings=self.settings,
+            judge=self.name,
+            repetition=repetition,
+        )
+        result = await climb(provider, request, self._read)
+        reply = result.reply
+        return Judgment(
+            judge=self.name,
+            verdict=result.verdict,
+            repetition=repetition,
+            order=case.order,
+            rung=result.rung,
+            reply=reply.text if reply else None,
+            model=reply.model if reply else None,
+            usage=result.usage,
+            calls=result.calls,
+            retries=result.retries,
+            reasked=result.reasked,
+            latency_s=result.latency_s,
+            notes=result.notes,
+        )
+
+    def _read(self, reply: Reply) -> Verdict:
+        return read_reply(reply.text, self.scale, reply.data)
+
+    async def _ask_function(self, case: Case, repetition: int) -> Judgment:
+        def argument(name: str) -> Any:
+            return "\n\n".join(t for t in case.render(self.prompt) if t) if name == "prompt" else case.argument(name)
+
+        function = cast("FunctionJudge", self.function)
+        start = time.monotonic()
+        deadline = asyncio.timeout(self.settings.timeout_s)
+        usage = None
+        try:
+            async with deadline:
+                verdict, usage = read_result(await function(case, argument), self.scale)
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            detail = f"no answer within {self.settings.timeout_s:g} s"
+            verdict = Verdict("error", failure=Failure("timeout", detail))
+        took = time.monotonic() - start
+        return Judgment(self.name, verdict, repetition, case.order, usage=usage, latency_s=took)
+
+
+def _settings(base: Settings, given: Mapping[str, Any] | Settings | None) -> Settings:
+    if given is None:
+        return base
+    return given if isinstance(given, Settings) else replace(base, **given)

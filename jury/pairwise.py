@@ -1,0 +1,308 @@
+"""`llm_jury_pairwise`:
+
+which of two answers is better? Every judge sees both orders, so that the slot counts for nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from jury import factory, namespace, sync, templates
+from jury.aggregation import Rule, decide, fold
+from jury.data import ResponsePair
+from jury.errors import ConfigError
+from jury.judge import Case, JudgeSpec, Prompt, Seat
+from jury.messages import to_output
+from jury.panel import Panel, PanelSpec
+from jury.results import Comparison, Failure, Flip, Judgment, Order, PairVote, Usage, Verdict, Winner
+from jury.scales import INCONCLUSIVE, Labels
+from jury.streams import as_completed
+from jury.tasks import together
+
+WINNERS = Labels(("A", "B", "tie"))
+DEFAULT_CRITERIA = (
+    "The better response is the one that is right, answers what was asked, and is clear. A mistake weighs more than an "
+    "omission, an omission more than style; length counts for nothing."
+)
+_SWAPPED = {"A": "B", "B": "A", "tie": "tie"}
+
+
+class PairwiseJury:
+    """A panel that compares; made by `llm_jury_pairwise`. Safe to share between tasks and event loops."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        criteria: str,
+        prompt: Prompt,
+        panel: PanelSpec,
+        swap: bool,
+        variables: Mapping[str, Any],
+        strict_template: bool,
+    ) -> None:
+        self.name = name
+        self.criteria = criteria
+        self.spec = panel
+        self.orders: tuple[Order, ...] = ("ab", "ba") if swap else ("ab",)
+        self._prompt = prompt
+        self._variables = dict(variables)
+        self._strict = strict_template
+        self._panel: Panel | None = None
+        Rule.of(panel.aggregator, WINNERS, panel.tie_break)
+        self._check(prompt)
+        if panel.judges:
+            self._panel = self._make()
+
+    @property
+    def panel(self) -> Panel:
+        """The seats, made at the first call where they come from the environment. Raises `ConfigError`."""
+        if self._panel is None:
+            self._panel = self._make()
+        return self._panel
+
+    def _make(self) -> Panel:
+        panel = Panel(self.spec, WINNERS, self._prompt, "pairwise")
+        for prompt in panel.prompts[1:]:
+            self._check(prompt)
+        return panel
+
+    def _check(self, prompt: Prompt) -> None:
+        known = namespace.known("pairwise", self._variables)
+        for template in (prompt.user, prompt.system):
+            templates.check(template, known, strict=self._strict, prompt_name=prompt.spec.name)
+
+    async def compare(
+        self,
+        question: str = "",
+        response_a: Any = None,
+        response_b: Any = None,
+        *,
+        reference: str = "",
+        id: str | None = None,
+        row: Mapping[str, Any] | None = None,
+        number: int | None = None,
+        trace_id: str | None = None,
+    ) -> Comparison:
+        """The panel's choice between two answers: `A`, `B`, `tie` or `inconclusive`.
+
+        An answer is whatever `judge` takes as an output. A side that errored makes the comparison inconclusive, names
+        the side and its error, and calls nobody. `reference` is there for prompts as `{{reference}}`.
+        """
+        a, b = to_output(response_a), to_output(response_b)
+        pair = ResponsePair(question, a, b, reference, id, row or {}, number, trace_id)
+        errors = {side: str(o.target_error) for side, o in (("A", a), ("B", b)) if o.target_error is not None}
+        if errors:
+            return _not_judged(pair, errors)
+        panel = self.panel
+        panel.warn_of_target(a.model)
+        panel.warn_of_target(b.model)
+        seats = panel.assigned(number)
+        cases = [Case.of_pair(pair, o, self.criteria, self._variables, panel.wanted) for o in self.orders]
+        propagate = panel.lone
+        gate = panel.limiter.here()
+
+        async def poll(seat: Seat, replacement: bool) -> PairVote:
+            async def one(case: Case, repetition: int) -> Judgment:
+                async with gate:
+                    return await seat.ask(case, repetition, propagate=propagate)
+
+            repetitions = range(self.spec.repetitions)
+            judgments = await together([one(case, i) for case in cases for i in repetitions])
+            return _vote(seat, judgments, panel.rule, replacement, len(cases) == 2)
+
+        votes = await panel.vote(seats, poll)
+        return self._result(pair, panel, seats, votes)
+
+    def _result(self, pair: ResponsePair, panel: Panel, seats: Sequence[Seat], votes: list[PairVote]) -> Comparison:
+        single = self.spec.assignment == "cyclic"
+        decision = decide(votes, panel.rule, panel.quorum(), len(seats), single=single)
+        explanation = decision.explanation
+        flips = Counter(v.flip_kind for v in votes if v.flipped)
+        if decision.value == INCONCLUSIVE and flips:
+            kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(flips.items(), key=str))
+            explanation += f" {sum(flips.values())} of {len(votes)} judges changed sides with the order ({kinds})."
+        asked = sum(not v.replacement for v in votes)
+        judgments = [j for v in votes for j in v.judgments]
+        return Comparison(
+            status=decision.status,
+            reason=decision.reason,
+            explanation=explanation,
+            seats=len(seats),
+            seats_used=sum(v.decided for v in votes),
+            agreement=decision.agreement,
+            tie=decision.tie,
+            usage=Usage.total(j.usage for j in judgments),
+            calls=sum(j.calls for j in judgments),
+            calls_saved=(len(seats) - asked) * self.spec.repetitions * len(self.orders),
+            item_id=pair.id,
+            trace_id=pair.trace_id,
+            notes=tuple(dict.fromkeys(f"{v.judge}: {n}" for v in votes for j in v.judgments for n in j.notes)),
+            winner=cast("Winner", decision.value),
+            votes=tuple(votes),
+        )
+
+    def compare_sync(
+        self, question: str = "", response_a: Any = None, response_b: Any = None, **fields: Any
+    ) -> Comparison:
+        """`compare` without `await`; works inside a running event loop (notebooks) too."""
+        return sync.run(self.compare(question, response_a, response_b, **fields))
+
+    def compare_many(
+        self, rows: Iterable[Any] | AsyncIterable[Any], *, ordered: bool = True, in_flight: int | None = None
+    ) -> AsyncIterator[Comparison]:
+        """The comparisons of many pairs.
+
+        A row is `(question, response_a, response_b)` or a mapping of `compare`'s names.
+        """
+        return as_completed(rows, self._compare_row, in_flight or self.spec.max_concurrency, ordered=ordered)
+
+    def compare_many_sync(self, rows: Iterable[Any], *, ordered: bool = True) -> Iterator[Comparison]:
+        """`compare_many` as a plain iterator."""
+        return sync.iterate(self.compare_many(rows, ordered=ordered))
+
+    async def _compare_row(self, row: Any) -> Comparison:
+        if isinstance(row, Mapping):
+            return await self.compare(**row)
+        question, response_a, response_b = row
+        return await self.compare(question, response_a, response_b)
+
+    def render(
+        self, question: str = "", response_a: Any = None, response_b: Any = None, *, reference: str = "", **fields: Any
+    ) -> dict[str, dict[str, str]]:
+        """The exact texts each seat would get: `{judge: {"system", "user", "user_swapped"}}`. Calls nobody."""
+        pair = ResponsePair(question, to_output(response_a), to_output(response_b), reference, **fields)
+        panel = self.panel
+        wanted = frozenset[str]().union(*(p.wanted for p in panel.prompts))
+        cases = [Case.of_pair(pair, o, self.criteria, self._variables, wanted) for o in self.orders]
+        texts: dict[str, dict[str, str]] = {}
+        for seat in panel.seats:
+            system, user = cases[0].render(seat.prompt)
+            texts[seat.name] = {"system": system, "user": user}
+            if len(cases) == 2:
+                texts[seat.name]["user_swapped"] = cases[1].render(seat.prompt)[1]
+        return texts
+
+
+def _vote(seat: Seat, judgments: Sequence[Judgment], rule: Rule, replacement: bool, swap: bool) -> PairVote:
+    """One judge's vote: each order's repetitions folded, the swapped order un-swapped, the two reconciled."""
+    first = fold([j for j in judgments if j.order == "ab"], rule)
+    shared = {"judgments": tuple(judgments), "replacement": replacement, "weight": seat.spec.weight}
+    if not swap:
+        vote, flip, completed = (cast("Any", first.value) if first.decided else None), None, False
+        verdicts = (first,)
+    else:
+        second = fold([j for j in judgments if j.order == "ba"], rule)
+        verdicts = (first, second)
+        vote, flip, completed = reconcile(first, second)
+    failure: Failure | None = next((v.failure for v in verdicts if v.failure is not None), None)
+    return PairVote(
+        judge=seat.name,
+        vote=vote,
+        flipped=flip is not None,
+        flip_kind=flip,
+        completed=completed,
+        explanation=first.explanation or verdicts[-1].explanation,
+        failure=failure,
+        abstained=failure is None and any(v.status == "abstained" for v in verdicts),
+        **cast("Any", shared),
+    )
+
+
+def reconcile(first: Verdict, second: Verdict) -> tuple[Any, Flip | None, bool]:
+    """Vote, kind of flip and completeness of one judge's two verdicts; `second` as said, with B in the first slot.
+
+    The same response both times is a vote. Both times the first slot is a primacy flip, both times the second a recency
+    flip, a tie against a side a mixed one; a flip is no vote. A missing order is neither.
+    """
+    if not (first.decided and second.decided):
+        return None, None, False
+    one, other = str(first.value), _SWAPPED[str(second.value)]
+    if one == other:
+        return one, None, True
+    if "tie" in (one, other):
+        return None, "mixed", True
+    return None, ("primacy" if one == "A" else "recency"), True
+
+
+def _not_judged(pair: ResponsePair, errors: Mapping[str, str]) -> Comparison:
+    sides = " and ".join(f"response {side} errored ({error})" for side, error in errors.items())
+    return Comparison(
+        status="not_judged",
+        explanation=f"Not judged: {sides}.",
+        item_id=pair.id,
+        trace_id=pair.trace_id,
+        errors=dict(errors),
+    )
+
+
+def llm_jury_pairwise(
+    *,
+    name: str = "llm_jury_pairwise",
+    criteria: str | None = None,
+    prompt: str | None = None,
+    system_prompt: str | None = None,
+    judges: Sequence[str | JudgeSpec | Callable[..., Any]] | None = None,
+    model: str | None = None,
+    panel: PanelSpec | None = None,
+    swap: bool = True,
+    repetitions: int | None = None,
+    replacement_judges: Sequence[str | JudgeSpec | Callable[..., Any]] | None = None,
+    min_successful_judges: int | None = None,
+    assignment: str | None = None,
+    aggregator: str | Callable[[Sequence[PairVote]], Any] | None = None,
+    weights: Mapping[str, float] | Sequence[float] | None = None,
+    tie_break: Callable[[Sequence[Any]], Any] | None = None,
+    stop: str | None = None,
+    structured_output: bool | None = None,
+    temperature: float | None = None,
+    max_tokens: int | None = None,
+    timeout_ms: float | None = None,
+    retries: int | None = None,
+    reask: int | None = None,
+    max_concurrency: int | None = None,
+    variables: Mapping[str, Any] | None = None,
+    strict_template: bool = False,
+    strict_panel: bool | None = None,
+    client: Any = None,
+) -> PairwiseJury:
+    """A jury that compares two answers. Everything is checked here; no key and no client is needed yet.
+
+    `swap=False` asks one order only: half the calls, and a judge that follows the slot goes unnoticed. The other
+    keywords are those of `llm_jury`. Raises `ConfigError` (a ValueError) naming the argument that is wrong.
+    """
+    if not isinstance(cast("Any", swap), bool):
+        raise ConfigError(f"swap must be True or False, got {swap!r}")
+    settings = {
+        "structured_output": structured_output,
+        "temperature": temperature,
+        "max_tokens": max_tokens,
+        "timeout_ms": timeout_ms,
+        "retries": retries,
+        "reask": reask,
+    }
+    return PairwiseJury(
+        name=name,
+        criteria=DEFAULT_CRITERIA if criteria is None else criteria,
+        prompt=factory.prompt_of("pairwise", criteria, prompt, system_prompt),
+        panel=factory.panel_of(
+            panel,
+            settings,
+            judges=factory.judges_of(judges, model, client),
+            stand_ins=factory.seats_of("replacement_judges", replacement_judges, client),
+            repetitions=repetitions,
+            quorum=min_successful_judges,
+            assignment=assignment,
+            aggregator=aggregator,
+            weights=weights,
+            tie_break=tie_break,
+            stop=stop,
+            max_concurrency=max_concurrency,
+            strict=strict_panel,
+        ),
+        swap=swap,
+        variables=factory.variables_of(variables),
+        strict_template=strict_template,
+    )

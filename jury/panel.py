@@ -1,0 +1,236 @@
+"""Who is asked, in which order, until when: seats, repetitions, stand-ins, rotation, early stopping. Decides nothing.
+
+`PanelSpec` is the description; `Panel` the running object, made at the first call since a panel may come from the
+environment. What one seat's vote is (one order or both) is the jury's affair: it passes `poll`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar, cast
+
+from jury import config
+from jury.aggregation import Ballot, Rule
+from jury.errors import ConfigError
+from jury.families import family
+from jury.judge import JudgeSpec, Prompt, Seat
+from jury.prompts import PromptSpec
+from jury.providers.base import Settings
+from jury.scales import Scale
+from jury.stopping import next_wave
+from jury.tasks import Limiter, together
+
+logger = logging.getLogger("jury.panel")
+V = TypeVar("V", bound=Ballot)
+ASSIGNMENTS = ("all", "cyclic")
+
+
+@dataclass(frozen=True, slots=True)
+class PanelSpec:
+    """A panel as data. Everything is checked here, before any item is judged; errors use the factories' words.
+
+    `judges`: the seats; empty means "from `JURY_JUDGES`, `JUDGE_MODEL` or the configuration file, at the first call".
+    `stand_ins` are asked in order, as many as seats failed. `quorum`: how many seats must decide (default: more than
+    half of them, 1 in rotation). `assignment`: `all`, or `cyclic` (one judge per item, in turn). `aggregator`: a
+    rule's name or a function over the votes. `stop`: None, or `decided`. `max_concurrency` limits the calls in flight
+    of this jury.
+    """
+
+    judges: tuple[JudgeSpec, ...] = ()
+    stand_ins: tuple[JudgeSpec, ...] = ()
+    repetitions: int = 1
+    quorum: int | None = None
+    assignment: str = "all"
+    aggregator: str | Callable[[Sequence[Any]], Any] | None = None
+    weights: Mapping[str, float] = field(default_factory=dict[str, float])
+    tie_break: Callable[[Sequence[Any]], Any] | None = None
+    stop: str | None = None
+    strict: bool = False
+    max_concurrency: int = 64
+    settings: Settings = field(default_factory=Settings)
+
+    def __post_init__(self) -> None:
+        for name in ("repetitions", "max_concurrency"):
+            _count(name, getattr(self, name))
+        if self.quorum is not None:
+            _count("min_successful_judges", self.quorum)
+        if self.assignment not in ASSIGNMENTS:
+            raise ConfigError(f"assignment must be one of {list(ASSIGNMENTS)}, got {self.assignment!r}")
+        if self.assignment == "cyclic" and (self.quorum or 1) > 1:
+            raise ConfigError(
+                f"assignment='cyclic' asks one judge per item: min_successful_judges must be 1, got {self.quorum}"
+            )
+        if self.stop not in (None, "decided"):
+            raise ConfigError(f"stop must be None or 'decided', got {self.stop!r}")
+        if self.stop and callable(self.aggregator):
+            raise ConfigError("stop='decided' needs a built-in aggregator: what a function will say cannot be foreseen")
+        _settings(self.settings)
+        object.__setattr__(self, "judges", tuple(self.judges))
+        object.__setattr__(self, "stand_ins", tuple(self.stand_ins))
+        if self.judges:
+            self.check(self.seats())
+
+    def seats(self) -> tuple[JudgeSpec, ...]:
+        """The seats, doubles dropped and every name its own; resolves a panel that none was given for."""
+        judges = self.judges or tuple(JudgeSpec(model=j) for j in config.default_judges())
+        return tuple(self._weighted(_distinct(judges)))
+
+    def reserve(self, seats: Sequence[JudgeSpec]) -> tuple[JudgeSpec, ...]:
+        """The stand-ins that do not sit on the panel anyway."""
+        seated = {s.name for s in seats} | {s.model for s in seats if s.model and not (s.prompt or s.settings)}
+        return tuple(s for s in self._weighted(_distinct(self.stand_ins)) if s.name not in seated)
+
+    def check(self, seats: Sequence[JudgeSpec]) -> None:
+        """What depends on the number of seats and their names."""
+        if self.quorum is not None and self.quorum > len(seats):
+            raise ConfigError(
+                f"min_successful_judges is {self.quorum}, but the panel has {len(seats)} "
+                f"judge{'s' if len(seats) != 1 else ''}: {', '.join(s.name for s in seats)}"
+            )
+        unknown = set(self.weights) - {s.name for s in seats} - {s.name for s in self.stand_ins}
+        if unknown:
+            raise ConfigError(f"weights names {sorted(unknown)}, who are not on the panel: {[s.name for s in seats]}")
+
+    def votes_needed(self, seats: int) -> int:
+        """The quorum in force."""
+        if self.assignment == "cyclic":
+            return 1
+        return self.quorum or seats // 2 + 1
+
+    def _weighted(self, specs: Sequence[JudgeSpec]) -> list[JudgeSpec]:
+        return [replace(s, weight=self.weights[s.name]) if s.name in self.weights else s for s in specs]
+
+
+class Panel:
+    """The seats of one jury, ready to be asked."""
+
+    def __init__(self, spec: PanelSpec, scale: Scale, prompt: Prompt, kind: str) -> None:
+        seats = spec.seats()
+        spec.check(seats)
+        self.spec = spec
+        self.rule = Rule.of(spec.aggregator, scale, spec.tie_break)
+        prompts: dict[tuple[str, str], Prompt] = {(prompt.spec.system, prompt.spec.user): prompt}
+
+        def seat(judge: JudgeSpec) -> Seat:
+            return Seat(judge, judge.name, _prompt_of(judge, prompt, prompts), spec.settings, scale, kind)
+
+        self.seats = tuple(seat(j) for j in seats)
+        self.stand_ins = tuple(seat(j) for j in spec.reserve(seats))
+        self.prompts = tuple(prompts.values())
+        self.limiter = Limiter(spec.max_concurrency)
+        self.wanted = frozenset[str]().union(*(s.wanted for s in (*self.seats, *self.stand_ins)))
+        self.lone = len(self.seats) == 1 and not spec.stand_ins
+        self._turn = 0
+        self._warned: set[str] = set()
+        self._check_families()
+
+    def assigned(self, number: int | None) -> tuple[Seat, ...]:
+        """The seats for one item: all, or in rotation the one whose turn it is (by item number, else by arrival)."""
+        if self.spec.assignment == "all":
+            return self.seats
+        if number is None:
+            number, self._turn = self._turn, self._turn + 1
+        return (self.seats[number % len(self.seats)],)
+
+    def quorum(self) -> int:
+        return self.spec.votes_needed(len(self.seats))
+
+    async def vote(self, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]]) -> list[V]:
+        """All votes on one item, stand-ins last. `poll(seat, replacement)` gives one judge's vote."""
+        if not self.spec.stop or len(seats) < 2:
+            votes, settled = await together([_vote(poll, s) for s in seats]), False
+        else:
+            votes, settled = await self._in_waves(seats, poll)
+        reserve = self.stand_ins[: sum(v.failed for v in votes)]
+        if reserve and not settled:
+            votes += await together([_vote(poll, s, True) for s in reserve])
+        return votes
+
+    async def _in_waves(
+        self, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]]
+    ) -> tuple[list[V], bool]:
+        """The votes up to the moment when the rest, stand-ins included, cannot change the outcome; whether it came."""
+        votes: list[V] = []
+        spare = max((s.spec.weight for s in self.stand_ins), default=0.0)
+        while True:
+            rest = seats[len(votes) :]
+            pending = [max(s.spec.weight, spare) for s in rest]
+            pending += [s.spec.weight for s in self.stand_ins[: sum(v.failed for v in votes)]]
+            size = min(next_wave(votes, self.rule, self.quorum(), pending), len(rest))
+            if size == 0:
+                return votes, next_wave(votes, self.rule, self.quorum(), pending) == 0
+            votes += await together([_vote(poll, s) for s in rest[:size]])
+
+    def warn_of_target(self, model: str | None) -> None:
+        """Warns once (strict: raises) where a judge is of the target's family: models favour their own kind."""
+        if not model or family(model) in self._warned:
+            return
+        kin = [s.name for s in self.seats if s.function is None and s.spec.family_name == family(model)]
+        if kin:
+            self._complain(f"judges {kin} are of the family of the target {model}: judges favour their own kind")
+        self._warned.add(family(model))
+
+    def _check_families(self) -> None:
+        models = [s for s in self.seats if s.function is None]
+        families = {s.spec.family_name for s in models}
+        if len(models) > 1 and len(families) == 1 and len(models) == len(self.seats):
+            self._complain(
+                f"all {len(models)} judges are of one family ({families.pop()}): they err alike, so their agreement "
+                "says less than it seems; seat models of different families"
+            )
+
+    def _complain(self, text: str) -> None:
+        if self.spec.strict:
+            raise ConfigError(f"{text} (strict_panel=True)")
+        logger.warning("%s", text)
+
+
+async def _vote(poll: Callable[[Seat, bool], Awaitable[V]], seat: Seat, replacement: bool = False) -> V:
+    return await poll(seat, replacement)
+
+
+def _prompt_of(judge: JudgeSpec, default: Prompt, prompts: dict[tuple[str, str], Prompt]) -> Prompt:
+    if judge.prompt is None and judge.system_prompt is None:
+        return default
+    user = default.spec.user if judge.prompt is None else judge.prompt
+    system = default.spec.system if judge.system_prompt is None else judge.system_prompt
+    key = (system, user)
+    if key not in prompts:
+        prompts[key] = Prompt(PromptSpec(f"of {judge.name}", user, system))
+    return prompts[key]
+
+
+def _distinct(judges: Sequence[JudgeSpec]) -> list[JudgeSpec]:
+    """Equal seats once; a model that sits twice with other settings gets a number, so that every name is its own."""
+    seen: list[JudgeSpec] = []
+    names: dict[str, int] = {}
+    for judge in judges:
+        if judge in seen:
+            continue
+        seen.append(judge)
+        count = names[judge.name] = names.get(judge.name, 0) + 1
+        if count > 1:
+            if judge.id is not None:
+                raise ConfigError(f"judges: two different seats are called {judge.name!r}; give each its own id")
+            seen[-1] = replace(judge, id=f"{judge.name}#{count}")
+    return seen
+
+
+def _count(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ConfigError(f"{name} must be a whole number from 1, got {value!r}")
+
+
+def _settings(settings: Settings) -> None:
+    _count("max_tokens", settings.max_tokens)
+    for name, value in (("retries", settings.retries), ("reask", settings.reask)):
+        if isinstance(cast("Any", value), bool) or not isinstance(value, int) or value < 0:
+            raise ConfigError(f"{name} must be a whole number from 0, got {value!r}")
+    timeout: Any = settings.timeout_s
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < float("inf"):
+        raise ConfigError(f"timeout_s must be above 0, got {timeout!r}")
+    temperature: Any = settings.temperature
+    if temperature is not None and (isinstance(temperature, bool) or not isinstance(temperature, int | float)):
+        raise ConfigError(f"temperature must be a number or None, got {temperature!r}")

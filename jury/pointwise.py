@@ -1,0 +1,276 @@
+"""`llm_jury`: is this output good enough? One item, one panel, one verdict."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from jury import factory, namespace, sync, templates
+from jury.aggregation import Rule, decide, fold
+from jury.data import DataPoint, Output
+from jury.errors import ConfigError
+from jury.judge import Case, JudgeSpec, Prompt, Seat
+from jury.messages import to_output
+from jury.panel import Panel, PanelSpec
+from jury.results import PanelResult, Usage, Vote
+from jury.scales import INCONCLUSIVE, Scale
+from jury.streams import as_completed
+from jury.tasks import together
+
+_FIELDS = ("input", "expected_output", "system_instructions", "id", "row", "context", "number", "trace_id")
+
+
+class Jury:
+    """A panel with a prompt and a scale; made by `llm_jury`. Safe to share between tasks and event loops."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        criteria: str,
+        prompt: Prompt,
+        scale: Scale,
+        panel: PanelSpec,
+        variables: Mapping[str, Any],
+        strict_template: bool,
+    ) -> None:
+        self.name = name
+        self.criteria = criteria
+        self.scale = scale
+        self.spec = panel
+        self._prompt = prompt
+        self._variables = dict(variables)
+        self._strict = strict_template
+        self._panel: Panel | None = None
+        Rule.of(panel.aggregator, scale, panel.tie_break)
+        self._check(prompt)
+        if panel.judges:
+            self._panel = self._make()
+
+    @property
+    def panel(self) -> Panel:
+        """The seats, made at the first call where they come from the environment. Raises `ConfigError`."""
+        if self._panel is None:
+            self._panel = self._make()
+        return self._panel
+
+    def _make(self) -> Panel:
+        panel = Panel(self.spec, self.scale, self._prompt, "pointwise")
+        for prompt in panel.prompts[1:]:
+            self._check(prompt)
+        return panel
+
+    def _check(self, prompt: Prompt) -> None:
+        known = namespace.known("pointwise", self._variables)
+        for template in (prompt.user, prompt.system):
+            templates.check(template, known, strict=self._strict, prompt_name=prompt.spec.name)
+
+    async def judge(self, data: Any = None, output: Any = None, **fields: Any) -> PanelResult:
+        """The panel's verdict on one item.
+
+        Either `judge(data, output)` with a `DataPoint` (or anything that can be its input), or by name:
+        `judge(input=..., output=..., expected_output=..., context=..., row={...}, id=...)`. `output` is a text, an
+        `AgentResponse`, chat messages, Responses items, content blocks, or any JSON value. A target that errored is not
+        judged. Raises `ConfigError` for wrong arguments, and what a lone judge function without stand-ins raises.
+        """
+        point, answer = item_of(data, output, fields)
+        if answer.target_error is not None:
+            return _not_judged(point, str(answer.target_error))
+        panel = self.panel
+        panel.warn_of_target(answer.model)
+        seats = panel.assigned(point.number)
+        case = Case.of_output(point, answer, self.criteria, self._variables, panel.wanted)
+        propagate = panel.lone
+        gate = panel.limiter.here()
+
+        async def poll(seat: Seat, replacement: bool) -> Vote:
+            async def one(repetition: int) -> Any:
+                async with gate:
+                    return await seat.ask(case, repetition, propagate=propagate)
+
+            judgments = await together([one(i) for i in range(self.spec.repetitions)])
+            verdict = fold(judgments, panel.rule)
+            return Vote(seat.name, verdict, tuple(judgments), replacement, seat.spec.weight)
+
+        votes = await panel.vote(seats, poll)
+        return self._result(point, panel, seats, votes)
+
+    def _result(self, point: DataPoint, panel: Panel, seats: Sequence[Seat], votes: list[Vote]) -> PanelResult:
+        single = self.spec.assignment == "cyclic"
+        decision = decide(votes, panel.rule, panel.quorum(), len(seats), single=single)
+        judgments = [j for v in votes for j in v.judgments]
+        asked = sum(not v.replacement for v in votes)
+        return PanelResult(
+            status=decision.status,
+            reason=decision.reason,
+            explanation=decision.explanation,
+            seats=len(seats),
+            seats_used=sum(v.decided for v in votes),
+            agreement=decision.agreement,
+            tie=decision.tie,
+            usage=Usage.total(j.usage for j in judgments),
+            calls=sum(j.calls for j in judgments),
+            calls_saved=(len(seats) - asked) * self.spec.repetitions,
+            item_id=point.id,
+            trace_id=point.trace_id,
+            notes=_notes(votes),
+            value=decision.value,
+            passed=decision.passed,
+            mean=decision.mean,
+            std=decision.std,
+            votes=tuple(votes),
+        )
+
+    def judge_sync(self, data: Any = None, output: Any = None, **fields: Any) -> PanelResult:
+        """`judge` without `await`; works inside a running event loop (notebooks) too."""
+        return sync.run(self.judge(data, output, **fields))
+
+    def judge_many(
+        self, rows: Iterable[Any] | AsyncIterable[Any], *, ordered: bool = True, in_flight: int | None = None
+    ) -> AsyncIterator[PanelResult]:
+        """The verdicts on many items, in the order of `rows` or (`ordered=False`) as they are done; memory stays
+        bounded.
+
+        A row is `(data, output)`, or a mapping with the keyword names of `judge`. `in_flight` items are worked on at
+        once (default: the panel's `max_concurrency`, which also limits the calls). Rows are read only as they are
+        needed.
+        """
+        return as_completed(rows, self._judge_row, in_flight or self.spec.max_concurrency, ordered=ordered)
+
+    def judge_many_sync(self, rows: Iterable[Any], *, ordered: bool = True) -> Iterator[PanelResult]:
+        """`judge_many` as a plain iterator."""
+        return sync.iterate(self.judge_many(rows, ordered=ordered))
+
+    async def _judge_row(self, row: Any) -> PanelResult:
+        if isinstance(row, Mapping):
+            return await self.judge(**row)
+        data, output = row
+        return await self.judge(data, output)
+
+    def render(self, data: Any = None, output: Any = None, **fields: Any) -> dict[str, dict[str, str]]:
+        """The exact texts each seat would get for an item: `{judge: {"system": ..., "user": ...}}`. Calls nobody.
+
+        Where an API cannot enforce the schema, the schema's text is appended to the system text of that call.
+        """
+        point, answer = item_of(data, output, fields)
+        panel = self.panel
+        wanted = frozenset[str]().union(*(p.wanted for p in panel.prompts))
+        case = Case.of_output(point, answer, self.criteria, self._variables, wanted)
+        texts = {s.name: case.render(s.prompt) for s in panel.seats}
+        return {name: {"system": system, "user": user} for name, (system, user) in texts.items()}
+
+
+def item_of(data: Any, output: Any, fields: Mapping[str, Any]) -> tuple[DataPoint, Output]:
+    """`judge`'s arguments as a data point and an output. Raises `ConfigError` naming what does not fit."""
+    unknown = [k for k in fields if k not in _FIELDS]
+    if unknown:
+        raise ConfigError(f"judge() got unknown {unknown}; known are {[*_FIELDS, 'output']}")
+    if isinstance(data, DataPoint):
+        if fields:
+            raise ConfigError(f"judge() got a DataPoint and also {sorted(fields)}: put them into the DataPoint")
+        return data, to_output(output)
+    if data is not None and "input" in fields:
+        raise ConfigError("judge() got the input twice: as the first argument and as input=")
+    given = dict(fields)
+    given.setdefault("input", data)
+    return DataPoint(**given), to_output(output)
+
+
+def _not_judged(point: DataPoint, error: str) -> PanelResult:
+    return PanelResult(
+        status="not_judged",
+        explanation=f"Not judged: the target errored ({error}).",
+        item_id=point.id,
+        trace_id=point.trace_id,
+        value=INCONCLUSIVE,
+        error=error,
+    )
+
+
+def _notes(votes: Sequence[Vote]) -> tuple[str, ...]:
+    """What had to be adapted, once per judge: "openai/x: temperature" says that it ran without that setting."""
+    return tuple(dict.fromkeys(f"{v.judge}: {note}" for v in votes for j in v.judgments for note in j.notes))
+
+
+def llm_jury(
+    *,
+    name: str = "llm_jury",
+    criteria: str | None = None,
+    prompt: str | None = None,
+    system_prompt: str | None = None,
+    judges: Sequence[str | JudgeSpec | Callable[..., Any]] | None = None,
+    model: str | None = None,
+    scale: Scale | None = None,
+    panel: PanelSpec | None = None,
+    repetitions: int | None = None,
+    replacement_judges: Sequence[str | JudgeSpec | Callable[..., Any]] | None = None,
+    min_successful_judges: int | None = None,
+    assignment: str | None = None,
+    verdict_kind: str | None = None,
+    labels: Sequence[str] | Mapping[str, str | None] | None = None,
+    passing_labels: Sequence[str] | None = None,
+    score_range: Sequence[float] | None = None,
+    threshold: float | None = None,
+    levels: Sequence[str] | None = None,
+    aggregator: str | Callable[[Sequence[Vote]], Any] | None = None,
+    weights: Mapping[str, float] | Sequence[float] | None = None,
+    tie_break: Callable[[Sequence[Any]], Any] | None = None,
+    stop: str | None = None,
+    structured_output: bool | None = None,
+    temperature: float | None = None,
+    max_tokens: int | None = None,
+    timeout_ms: float | None = None,
+    retries: int | None = None,
+    reask: int | None = None,
+    max_concurrency: int | None = None,
+    variables: Mapping[str, Any] | None = None,
+    strict_template: bool = False,
+    strict_panel: bool | None = None,
+    client: Any = None,
+) -> Jury:
+    """A jury that judges one output at a time. Everything is checked here; no key and no client is needed yet.
+
+    Give `criteria` (what a good output is) or a whole `prompt` (Mustache over the documented namespace), or both.
+    Without `labels` and `score_range` the verdict is true or false. All defaults and their reasons:
+    docs/reference/defaults.md. Raises `ConfigError` (a ValueError) naming the argument that is wrong.
+    """
+    if prompt is None and (criteria is None or not criteria.strip()):
+        raise ConfigError("give criteria (a text that says what a good output is) or a prompt")
+    given = (verdict_kind, labels, passing_labels, score_range, threshold, levels)
+    if scale is not None and any(g is not None for g in given):
+        raise ConfigError(
+            "scale= already says what a verdict is; leave out verdict_kind, labels, score_range and so on"
+        )
+    if scale is not None and not isinstance(scale, Scale):
+        raise ConfigError(f"scale must be a Boolean, Labels or Numeric, got {type(scale).__name__}")
+    settings = {
+        "structured_output": structured_output,
+        "temperature": temperature,
+        "max_tokens": max_tokens,
+        "timeout_ms": timeout_ms,
+        "retries": retries,
+        "reask": reask,
+    }
+    return Jury(
+        name=name,
+        criteria=criteria or "",
+        prompt=factory.prompt_of("pointwise", criteria, prompt, system_prompt),
+        scale=scale or factory.scale_of(*given),
+        panel=factory.panel_of(
+            panel,
+            settings,
+            judges=factory.judges_of(judges, model, client),
+            stand_ins=factory.seats_of("replacement_judges", replacement_judges, client),
+            repetitions=repetitions,
+            quorum=min_successful_judges,
+            assignment=assignment,
+            aggregator=aggregator,
+            weights=weights,
+            tie_break=tie_break,
+            stop=stop,
+            max_concurrency=max_concurrency,
+            strict=strict_panel,
+        ),
+        variables=factory.variables_of(variables),
+        strict_template=strict_template,
+    )

@@ -1,0 +1,154 @@
+"""Counts and rates over many verdicts. A rate is passed / (passed + failed) and never stands without its coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from jury.results import Comparison, PanelResult, Usage
+
+_OUTCOMES = ("pass", "fail", "na", "inconclusive", "error", "not_judged")
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What came of a run. `n_unrated`: verdicts on a scale that has no pass mark.
+
+    `pass_rate` is None where nothing passed or failed. `coverage` is the share of all items with a usable verdict, NA
+    included (None for no items). `n_error` counts items on which no judge gave a usable reply.
+    """
+
+    n_total: int = 0
+    n_pass: int = 0
+    n_fail: int = 0
+    n_na: int = 0
+    n_inconclusive: int = 0
+    n_error: int = 0
+    n_not_judged: int = 0
+    n_unrated: int = 0
+    usage: Usage | None = None
+    calls: int = 0
+    calls_saved: int = 0
+
+    @property
+    def pass_rate(self) -> float | None:
+        rated = self.n_pass + self.n_fail
+        return self.n_pass / rated if rated else None
+
+    @property
+    def coverage(self) -> float | None:
+        usable = self.n_pass + self.n_fail + self.n_na + self.n_unrated
+        return usable / self.n_total if self.n_total else None
+
+    def met(self, threshold: float) -> bool:
+        """Whether the pass rate reaches a threshold; no rate reaches none."""
+        return self.pass_rate is not None and self.pass_rate >= threshold - 1e-12
+
+    def to_dict(self) -> dict[str, Any]:
+        """Counts, rate, coverage and cost as plain JSON values; undefined is null."""
+        names = ("n_total", "n_pass", "n_fail", "n_na", "n_inconclusive", "n_error", "n_not_judged", "n_unrated")
+        counts = {name: getattr(self, name) for name in names}
+        usage = self.usage
+        return {
+            "pass_rate": self.pass_rate,
+            "coverage": self.coverage,
+            **counts,
+            "calls": self.calls,
+            "calls_saved": self.calls_saved,
+            "input_tokens": usage.input_tokens if usage else None,
+            "output_tokens": usage.output_tokens if usage else None,
+            "cost": usage.cost if usage else None,
+        }
+
+
+def outcome(result: PanelResult) -> str:
+    """`pass`, `fail`, `na`, `inconclusive`, `error`, `not_judged`, or `unrated` (a verdict without a pass mark)."""
+    if result.status == "not_judged":
+        return "not_judged"
+    if result.status == "not_applicable":
+        return "na"
+    if result.status == "inconclusive":
+        return "error" if result.reason == "errors" else "inconclusive"
+    return "unrated" if result.passed is None else "pass" if result.passed else "fail"
+
+
+def summarize(results: Iterable[PanelResult | str]) -> Summary:
+    """The counts over results, or over the words of `outcome` (letter case does not count)."""
+    counts = dict.fromkeys((*_OUTCOMES, "unrated"), 0)
+    usages: list[Usage | None] = []
+    calls = saved = 0
+    for result in results:
+        if isinstance(result, str):
+            counts[result.lower()] += 1
+            continue
+        counts[outcome(result)] += 1
+        calls += result.calls
+        saved += result.calls_saved
+        if result.usage is not None:
+            usages = [Usage.total((*usages, result.usage))]
+    return Summary(
+        n_total=sum(counts.values()),
+        usage=usages[0] if usages else None,
+        calls=calls,
+        calls_saved=saved,
+        **{f"n_{name}": n for name, n in counts.items()},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WinRate:
+    """How often A won.
+
+    Ties count `tie_value`; inconclusive comparisons are in no half of the rate, only in the counts.
+    """
+
+    win_rate_a: float | None
+    n_a: int
+    n_b: int
+    n_tie: int
+    n_inconclusive: int
+
+    @property
+    def n_judged(self) -> int:
+        return self.n_a + self.n_b + self.n_tie
+
+    @property
+    def n_total(self) -> int:
+        return self.n_judged + self.n_inconclusive
+
+    @property
+    def coverage(self) -> float | None:
+        return self.n_judged / self.n_total if self.n_total else None
+
+
+def win_rate(outcomes: Iterable[Comparison | str], tie_value: float = 0.5) -> WinRate:
+    """The win rate over comparisons, or over their winners' names."""
+    counts = {"A": 0, "B": 0, "tie": 0, "inconclusive": 0}
+    for one in outcomes:
+        counts[one if isinstance(one, str) else one.winner] += 1
+    judged = counts["A"] + counts["B"] + counts["tie"]
+    rate = (counts["A"] + tie_value * counts["tie"]) / judged if judged else None
+    return WinRate(rate, counts["A"], counts["B"], counts["tie"], counts["inconclusive"])
+
+
+@dataclass(frozen=True, slots=True)
+class PositionBias:
+    """A judge's flips among the pairs on which both its orders could be read; the rate is None where there is none."""
+
+    flips: int
+    both_orders_readable: int
+    primacy: int = 0
+    recency: int = 0
+    mixed: int = 0
+
+    @property
+    def rate(self) -> float | None:
+        return self.flips / self.both_orders_readable if self.both_orders_readable else None
+
+
+def position_bias(comparisons: Iterable[Comparison], judge: str | None = None) -> PositionBias:
+    """The flips over comparisons, of one judge or of all."""
+    votes = [v for c in comparisons for v in c.votes if (judge is None or v.judge == judge) and v.completed]
+    kinds = [v.flip_kind for v in votes if v.flipped]
+    return PositionBias(len(kinds), len(votes), kinds.count("primacy"), kinds.count("recency"), kinds.count("mixed"))
