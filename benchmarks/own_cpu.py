@@ -1,0 +1,101 @@
+"""The framework's own CPU per judge call: the provider is a stub that returns a ready reply without waiting.
+
+    python -m benchmarks.own_cpu [--runs 5] [--items 2000] [--profile] [--json]
+
+What is left: namespace, rendering, scheduling, deadline, parsing, vote, panel result. Three judges share one prompt, as
+panels do; the figure is CPU of the process divided by judge calls. Goal: 60 us or less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import cProfile
+import json
+import logging
+import pstats
+from typing import Any
+
+from benchmarks.measure import CRITERIA, JUDGES, child, cpu, finish, items, machine, show, spread
+from benchmarks.mock_provider import VERDICT, pin
+
+GOAL_US = 60.0
+
+
+class Stub:
+    """A provider that is always ready."""
+
+    name = "stub"
+
+    def __init__(self) -> None:
+        from jury.results import Reply, Usage
+
+        self.reply = Reply(json.dumps(VERDICT), model="mock-1", usage=Usage(1, 420, 38, cost=0.001))
+        self.calls = 0
+
+    def rungs(self, model: str) -> tuple[Any, ...]:
+        return ("schema", "text")
+
+    async def complete(self, request: Any) -> Any:
+        self.calls += 1
+        return self.reply
+
+
+async def _judge(jury: Any, work: list[dict[str, str]]) -> None:
+    async for result in jury.judge_many(work):
+        assert result.passed is True, result.explanation
+
+
+def run(count: int, profile: bool = False) -> dict[str, float]:
+    """Judges `count` items in this process, after a warm-up."""
+    logging.disable(logging.WARNING)  # three judges of one family, on purpose
+    from jury import llm_jury
+    from jury.judge import JudgeSpec
+
+    stub = Stub()
+    jury = llm_jury(criteria=CRITERIA, judges=[JudgeSpec(f"stub/{j}", provider=stub) for j in JUDGES])
+    work = list(items(count))
+
+    async def main() -> float:
+        await _judge(jury, work[: min(100, count)])
+        stub.calls = 0
+        profiler = cProfile.Profile()
+        start = cpu()
+        if profile:
+            profiler.enable()
+        await _judge(jury, work)
+        profiler.disable()
+        used = cpu() - start
+        if profile:
+            pstats.Stats(profiler).sort_stats("tottime").print_stats(30)
+        return used
+
+    used = asyncio.run(main())
+    assert stub.calls == count * len(JUDGES)
+    return {"us_per_call": used / stub.calls * 1e6}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="The framework's own CPU per judge call.")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--items", type=int, default=2000)
+    parser.add_argument("--profile", action="store_true", help="one run under cProfile (its overhead included)")
+    parser.add_argument("--once", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.once or options.profile:
+        pin(1)
+        print(json.dumps(run(options.items, options.profile)))
+        return
+    runs = [
+        child("benchmarks.own_cpu", "--once", f"--items={options.items}")["us_per_call"] for _ in range(options.runs)
+    ]
+    result = {"us_per_call": spread(runs), "goal_us": GOAL_US, "items": options.items, "machine": machine("pydantic")}
+    if not options.json:
+        row = ["{median:.1f} ({low:.1f}-{high:.1f})".format(**result["us_per_call"]), f"{GOAL_US:g} or less"]
+        show(f"Own CPU per judge call, client stubbed, {options.runs} runs", ["us per call", "goal"], [row])
+    finish(result, options.json)
+
+
+if __name__ == "__main__":
+    main()
