@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from benchmarks.measure import CRITERIA, cpu, finish, machine, show
@@ -38,15 +39,12 @@ def measure(repeats: int) -> dict[str, Any]:
     for size in (2_000, 20_000, 200_000):
         data = DataPoint(input="What is the capital of France?", expected_output="Paris")
         output = Output("Paris lies on the Seine. "[:25] * (size // 25))
-        wanted = prompt.wanted
-        built = namespace.pointwise(data, output, criteria=CRITERIA, wanted=wanted)
+        build = partial(namespace.pointwise, data, output, criteria=CRITERIA, wanted=prompt.wanted)
         rows.append(
             {
                 "characters": len(output.text),
-                "render_us": _least_us(lambda built=built: prompt.user.render(built), repeats),
-                "namespace_us": _least_us(
-                    lambda d=data, o=output: namespace.pointwise(d, o, criteria=CRITERIA, wanted=wanted), repeats
-                ),
+                "render_us": _least_us(partial(prompt.user.render, build()), repeats),
+                "namespace_us": _least_us(build, repeats),
             }
         )
     return {"sizes": rows, "goal_us": GOAL_US, "machine": machine("chevron")}
