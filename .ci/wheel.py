@@ -1,0 +1,12 @@
+"""Run by the Python of an environment that holds the wheel alone: what the wheel must carry."""
+
+from pathlib import Path
+
+import jury
+from jury import prompts
+
+assert "site-packages" in str(Path(jury.__file__)), jury.__file__
+assert {"pointwise", "pairwise"} <= set(prompts.names()), prompts.names()
+result = jury.llm_jury(criteria="Is it Paris?", judges=[lambda output: "Paris" in output]).judge_sync(output="Paris.")
+assert result.passed is True
+print("wheel:", ", ".join(prompts.names()))
