@@ -51,6 +51,7 @@ _OPENING = re.compile(rf"\{{|{_TAG.pattern}", re.IGNORECASE)
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+(?P<closed>"?)|[{}]', re.DOTALL)
 # A brace that begins an object, well written or not, rather than one of prose.
 _OBJECT = re.compile(r"""\{\s*(?:"[^"{}]*"\s*:|'[^'{}]*'\s*:|[\w$]+\s*:|//|/\*|#|"[^"]*\Z|\Z)""")
+_FENCE_END = re.compile(r"(?:```|~~~)\s*\Z")
 _CUT = re.compile(r'[\w.+\-\\"]{0,12}\s*\Z')  # what is left of a JSON token at the end of a text
 
 
@@ -254,11 +255,11 @@ def _objects(text: str, keys: Sequence[str]) -> list[dict[str, Any]]:
                 raise ReplyError("bad_json", "the reply is full of open braces")
             continue
         made = _decode(text[start:end])
-        if made is not None:
+        if not isinstance(made, str):
             found.append(made)
             listed = listed or _in_list(text, start, end)
         elif _names(text, start, end, keys):
-            raise ReplyError("bad_json", "the object is not valid JSON")
+            raise ReplyError("bad_json", f"the object is not valid JSON: {made}")
         else:
             broken = broken or _OBJECT.match(text, start) is not None
         pos = end
@@ -320,22 +321,25 @@ def _closing(text: str, start: int) -> int | None:
     return None
 
 
-def _decode(text: str) -> dict[str, Any] | None:
+def _decode(text: str) -> dict[str, Any] | str:
+    """The object, or what is wrong with it."""
     try:
         return cast("dict[str, Any]", _decoder.decode(text))
     except RecursionError:
         raise ReplyError("bad_json", "the JSON is nested too deeply") from None
-    except ValueError:
-        return None
+    except ValueError as error:
+        return str(error)
 
 
 def _unfinished(rest: str) -> ReplyError:
     """Cut off, or never closed because of an earlier defect?"""
+    rest = _FENCE_END.sub("", rest)
     try:
         _decoder.decode(rest)
     except json.JSONDecodeError as error:
         if error.msg.startswith("Unterminated string") or _CUT.match(rest, error.pos):
             return ReplyError("truncated", "the JSON object is cut off")
+        return ReplyError("bad_json", f"the object is not valid JSON: {error}")
     except (ValueError, RecursionError):
         pass
     return ReplyError("bad_json", "the object is not valid JSON")

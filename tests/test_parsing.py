@@ -111,6 +111,7 @@ def test_one_clear_object_is_read(reply: str) -> None:
         ("truncated", '{"value": true, "explanation": "The ans\\'),
         ("truncated", '{"value": true, "expl'),
         ("truncated", "My answer: {"),
+        ("truncated", '```json\n{"explanation": "ok", "value": true\n```'),
         ("truncated", '[{"value": true}, {"value": fal'),
         ("truncated", f'{YES}\n{{"value": fal'),
         ("truncated", '{"example": {"value": true}, "value": fal'),
@@ -148,6 +149,13 @@ def test_one_clear_object_is_read(reply: str) -> None:
 def test_everything_else_is_an_error_of_its_kind(expected: str, reply: str | None) -> None:
     assert expected in REPLY_KINDS
     assert kind(reply) == expected
+
+
+def test_the_detail_says_what_is_wrong_with_the_json() -> None:
+    failure = read_reply('Sure: {"explanation": "ok" "value": true}', YES_NO).failure
+
+    assert failure is not None
+    assert "Expecting ',' delimiter" in failure.detail
 
 
 @pytest.mark.parametrize(
