@@ -186,7 +186,7 @@ class Numeric:
         if not math.isfinite(value):
             raise ReplyError("out_of_range", f"{value} is not a finite number")
         if not self.low <= value <= self.high:
-            raise ReplyError("out_of_range", f"{value} lies outside {self.low:g} to {self.high:g}")
+            raise ReplyError("out_of_range", f"{value:g} lies outside {self.low:g} to {self.high:g}")
         return value
 
     def passes(self, value: Value) -> bool | None:

@@ -31,7 +31,7 @@ def outcome(votes, rule, quorum):
 
 
 def completions(values, pending):
-    """Every way in which the pending seats can still end: a value each, or none (abstention, failure, failed stand-in)."""
+    """Every way in which the pending seats can still end: a value each, or none (abstention, failure)."""
     return itertools.product([*values, None], repeat=pending)
 
 

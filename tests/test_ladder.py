@@ -1,0 +1,116 @@
+"""The ladder: which rung is asked, when it moves on, what it remembers, how often it pays."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from jury import ProviderError, Reply, Request, ScriptedProvider, Settings, Turn, Usage
+from jury.ladder import climb, forget
+from jury.parsing import read_reply
+from jury.scales import Boolean, Numeric
+
+GOOD = '{"explanation": "e", "value": true}'
+RUNGS = ("schema", "tool", "json", "text")
+
+
+@pytest.fixture(autouse=True)
+def _fresh_memory():
+    forget()
+    yield
+    forget()
+
+
+def ask(provider, scale=None, **settings):
+    request = Request("m", "s", (Turn("user", "p"),), settings=Settings(**settings))
+    scale = scale or Boolean()
+    return asyncio.run(climb(provider, request, lambda reply: read_reply(reply.text, scale, reply.data)))
+
+
+def rungs_of(provider):
+    return [r.rung for r in provider.requests]
+
+
+def test_a_readable_reply_ends_it():
+    provider = ScriptedProvider([GOOD], rungs=RUNGS)
+    result = ask(provider)
+    assert (result.verdict.value, result.rung, result.calls, result.reasked) == (True, "schema", 1, False)
+
+
+def test_a_400_that_names_the_schema_moves_on_and_is_remembered():
+    refused = ProviderError("schema_refused", "response_format is not supported", status=400)
+    provider = ScriptedProvider([refused, refused, GOOD, GOOD], rungs=RUNGS)
+    first, second = ask(provider), ask(provider)
+    assert rungs_of(provider) == ["schema", "tool", "json", "json"]
+    assert (first.rung, second.rung, second.calls) == ("json", "json", 1)
+
+
+def test_a_200_of_the_wrong_shape_moves_on_and_is_remembered():
+    provider = ScriptedProvider(["It is right, I think.", GOOD, GOOD], rungs=RUNGS)
+    assert ask(provider).verdict.value is True
+    ask(provider)
+    assert rungs_of(provider) == ["schema", "tool", "tool"]
+
+
+def test_at_most_three_paid_calls_make_one_judgment():
+    provider = ScriptedProvider(["prose"] * 9, rungs=RUNGS)
+    result = ask(provider)
+    assert rungs_of(provider) == ["schema", "tool", "tool"]
+    assert (result.calls, result.reasked, result.verdict.failure.kind) == (3, True, "no_json")
+    provider = ScriptedProvider(["prose"] * 9, rungs=RUNGS)
+    assert ask(provider, reask=0).calls == 2
+
+
+def test_a_proven_rung_is_not_left_for_one_bad_reply():
+    provider = ScriptedProvider([GOOD, "prose", GOOD, GOOD], rungs=RUNGS)
+    ask(provider)
+    result = ask(provider)
+    assert (result.reasked, result.rung) == (True, "schema")
+    assert rungs_of(provider) == ["schema", "schema", "schema"]
+
+
+def test_the_re_ask_shows_the_reply_and_what_was_wrong():
+    bad = '{"explanation": "e", "value": 7}'
+    provider = ScriptedProvider([bad, '{"explanation": "e", "value": 0.7}'], rungs=RUNGS)
+    result = ask(provider, Numeric())
+    assert (result.verdict.value, result.reasked, rungs_of(provider)) == (0.7, True, ["schema", "schema"])
+    turns = provider.requests[1].turns
+    assert [t.role for t in turns] == ["user", "assistant", "user"]
+    assert turns[1].text == bad
+    assert "7 lies outside 0 to 1" in turns[2].text
+
+
+def test_direct_providers_bypass_the_ladder():
+    provider = ScriptedProvider(["prose", GOOD])
+    result = ask(provider)
+    assert (result.rung, result.calls, result.verdict.status) == ("direct", 1, "error")
+
+
+def test_without_structured_output_it_starts_in_json_mode():
+    provider = ScriptedProvider([GOOD], rungs=RUNGS)
+    ask(provider, structured_output=False)
+    assert rungs_of(provider) == ["json"]
+
+
+def test_other_provider_errors_end_it_with_their_kind():
+    provider = ScriptedProvider([ProviderError("context_too_long", "too long", status=400)], rungs=RUNGS)
+    result = ask(provider)
+    assert (result.verdict.failure.kind, result.verdict.failure.status, result.calls) == ("context_too_long", 400, 1)
+
+
+def test_every_call_is_paid_for_in_the_books():
+    usage = Usage(1, 100, 10, cost=0.5)
+    cut = ProviderError("truncated", "cut at the token limit", usage=usage)
+    provider = ScriptedProvider([Reply("prose", usage=usage), cut], rungs=RUNGS)
+    result = ask(provider)
+    assert result.usage == Usage(2, 200, 20, cost=1.0)
+    assert result.verdict.failure.kind == "truncated"
+
+
+def test_models_are_remembered_apart():
+    provider = ScriptedProvider(lambda request: "prose" if request.rung == "schema" else GOOD, rungs=RUNGS)
+    request = Request("other", "s", (Turn("user", "p"),))
+    ask(provider)
+    asyncio.run(climb(provider, request, lambda reply: read_reply(reply.text, Boolean())))
+    assert rungs_of(provider) == ["schema", "tool", "schema", "tool"]

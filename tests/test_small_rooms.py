@@ -1,0 +1,259 @@
+"""Small rooms: configuration, prompts, families, scripted provider, streams, tasks, the synchronous edge, summaries."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from jury import (
+    CallError,
+    ConfigError,
+    JudgeSpec,
+    PanelResult,
+    ProviderError,
+    Reply,
+    Request,
+    ScriptedProvider,
+    Usage,
+    config,
+    prompts,
+    summarize,
+    sync,
+)
+from jury.families import family
+from jury.streams import as_completed
+from jury.summary import Summary
+from jury.tasks import Limiter, together
+
+
+@pytest.fixture
+def clean(monkeypatch, tmp_path):
+    for name in ("JURY_CONFIG", "JURY_JUDGES", "JUDGE_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_environment_comes_before_the_file(clean, monkeypatch):
+    (clean / "jury.yaml").write_text("judges: [a/file]\n", "utf-8")
+    assert config.default_judges() == ("a/file",)
+    monkeypatch.setenv("JUDGE_MODEL", "a/single")
+    assert config.default_judges() == ("a/single",)
+    monkeypatch.setenv("JURY_JUDGES", "a/one, b/two ,")
+    assert config.default_judges() == ("a/one", "b/two")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("judges: a/b", "must be a list"),
+        ("[1, 2]", "mapping"),
+        ("judge: [a/b]", "unknown"),
+        ("providers: {x: 3}", "providers.x"),
+        ("a: [", "not a readable YAML"),
+    ],
+)
+def test_a_wrong_configuration_file_is_named(clean, text, says):
+    (clean / "jury.yaml").write_text(text, "utf-8")
+    with pytest.raises(ConfigError, match=says):
+        config.load()
+
+
+def test_a_named_configuration_must_exist(clean, monkeypatch):
+    assert config.load() == config.Config()
+    monkeypatch.setenv("JURY_CONFIG", str(clean / "none.yaml"))
+    with pytest.raises(ConfigError, match=r"none\.yaml"):
+        config.load()
+
+
+def test_shipped_prompts_have_names_versions_and_digests():
+    for name in prompts.names():
+        spec = prompts.load(name)
+        assert spec.name == name
+        assert spec.version != "0"
+        assert len(spec.digest) == 16
+        assert spec.user.strip()
+    with pytest.raises(ConfigError, match="pointwise"):
+        prompts.load("pointwize")
+
+
+def test_own_prompts_are_files_with_or_without_front_matter(tmp_path):
+    plain = tmp_path / "plain.md"
+    plain.write_text("Judge: {{output.response}}\n", "utf-8")
+    assert prompts.load(plain).user == "Judge: {{output.response}}"
+    fronted = tmp_path / "fronted.md"
+    fronted.write_text('---\nname: mine\nversion: "2"\nsystem: Be fair.\n---\n\nText “quoted”\n', "utf-8")
+    spec = prompts.load(fronted)
+    assert (spec.name, spec.version, spec.system, spec.user) == ("mine", "2", "Be fair.", "Text “quoted”")
+    for content, says in (
+        ("---\nname: x\n", "never closed"),
+        ("---\n[1]\n---\nx", "mapping"),
+        ("---\na: [\n---\n", "YAML"),
+    ):
+        fronted.write_text(content, "utf-8")
+        with pytest.raises(ConfigError, match=says):
+            prompts.load(fronted)
+    fronted.write_bytes(b"caf\xe9")
+    with pytest.raises(ConfigError, match="UTF-8"):
+        prompts.load(fronted)
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("anthropic/claude-x", "anthropic"),
+        ("openrouter/meta-llama/llama-3.3-70b", "meta"),
+        ("azure/gpt-5-mini", "openai"),
+        ("local/qwen2.5-coder-1.5b", "qwen"),
+        ("vllm/our-own", "vllm/our-own"),
+    ],
+)
+def test_families(model, expected):
+    assert family(model) == expected
+
+
+def complete(provider, judge="a"):
+    return asyncio.run(provider.complete(Request("m", "s", (), judge=judge)))
+
+
+def test_scripts_are_lists_mappings_and_functions():
+    provider = ScriptedProvider(["x", {"value": 1}, Reply("r"), None, CallError("no_data", "d")])
+    assert [complete(provider).text for _ in range(3)] == ["x", '{"value": 1}', "r"]
+    with pytest.raises(ProviderError, match="scripted failure"):
+        complete(provider)
+    with pytest.raises(CallError, match="no_data"):
+        complete(provider)
+    with pytest.raises(ProviderError, match="no reply left"):
+        complete(provider)
+    table = ScriptedProvider({"a": ["1", "2"], "b": "always"})
+    assert [complete(table, j).text for j in "abab"] == ["1", "always", "2", "always"]
+    with pytest.raises(ProviderError, match="'z'"):
+        complete(table, "z")
+    assert complete(ScriptedProvider(lambda request: request.judge)).text == "a"
+    with pytest.raises(ConfigError):
+        ScriptedProvider("text")
+
+
+def test_a_script_file_plays_in_order(tmp_path):
+    from jury import llm_jury
+
+    file = tmp_path / "replies.json"
+    file.write_text(json.dumps(['{"value": true}', None]), "utf-8")
+    jury = llm_jury(criteria="c", judges=[f"scripted/{file}"])
+    assert [jury.judge_sync("q", "a").status for _ in range(2)] == ["decided", "inconclusive"]
+    file.write_text("{", "utf-8")
+    with pytest.raises(ConfigError, match="not a readable JSON"):
+        llm_jury(criteria="c", judges=[f"scripted/{tmp_path}/replies.json", "scripted/other"]).judge_sync("q", "a")
+
+
+def test_judge_specs_say_what_is_wrong():
+    for arguments, says in (
+        ({}, "model or a function"),
+        ({"model": "a/b", "function": print}, "model or a function"),
+        ({"model": "  "}, "blank"),
+        ({"model": "a/b", "weight": -1}, "weight"),
+        ({"model": "a/b", "settings": {"temprature": 1}}, "temprature"),
+        ({"model": "a/b", "provider": 3}, "complete"),
+        ({"function": 3}, "function"),
+    ):
+        with pytest.raises(ConfigError, match=says):
+            JudgeSpec(**arguments)
+
+
+def test_together_keeps_the_order_and_leaves_no_strays():
+    log = []
+
+    async def work(i, wait, fail=False):
+        try:
+            await asyncio.sleep(wait)
+        except asyncio.CancelledError:
+            log.append(i)
+            raise
+        if fail:
+            raise ValueError(i)
+        return i
+
+    assert asyncio.run(together([work(1, 0.01), work(2, 0)])) == [1, 2]
+    with pytest.raises(ValueError, match="2"):
+        asyncio.run(together([work(1, 9), work(2, 0, True), work(3, 9)]))
+    assert sorted(log) == [1, 3]
+
+
+def test_a_limiter_serves_several_loops():
+    limiter = Limiter(1)
+
+    async def crowd():
+        async def one():
+            async with limiter.here():
+                await asyncio.sleep(0)
+
+        await asyncio.gather(one(), one(), one())
+
+    asyncio.run(crowd())
+    asyncio.run(crowd())
+
+
+def test_streams_read_no_further_than_needed():
+    read = []
+
+    def rows():
+        for i in range(100):
+            read.append(i)
+            yield i
+
+    async def double(i):
+        await asyncio.sleep(0)
+        return 2 * i
+
+    async def first_three():
+        stream = as_completed(rows(), double, 4, ordered=True)
+        got = [await anext(stream) for _ in range(3)]
+        await stream.aclose()
+        return got
+
+    assert asyncio.run(first_three()) == [0, 2, 4]
+    assert len(read) <= 7
+    with pytest.raises(ConfigError):
+        asyncio.run(anext(as_completed([], double, 0, ordered=True)))
+
+
+def test_streams_raise_what_the_work_raises():
+    async def fail(i):
+        raise ValueError(i)
+
+    async def collect():
+        return [r async for r in as_completed([1, 2], fail, 2, ordered=False)]
+
+    with pytest.raises(ValueError, match=r"[12]"):
+        asyncio.run(collect())
+
+
+def test_a_sync_call_from_the_own_loop_is_refused():
+    async def inner():
+        return sync.run(asyncio.sleep(0))
+
+    with pytest.raises(RuntimeError, match="await"):
+        sync.run(inner())
+
+
+def test_summaries_keep_their_counts_apart():
+    results = [
+        PanelResult("decided", value=True, passed=True, usage=Usage(1, 5, 5, cost=0.25), calls=1),
+        PanelResult("decided", value=False, passed=False, usage=Usage(1, 5, 5, cost=0.5), calls=1, calls_saved=2),
+        PanelResult("not_applicable", value="NA"),
+        PanelResult("inconclusive", "errors"),
+        PanelResult("inconclusive", "tie"),
+        PanelResult("not_judged"),
+        PanelResult("decided", value="red"),
+    ]
+    s = summarize(results)
+    assert (s.pass_rate, s.coverage, s.n_total) == (0.5, 4 / 7, 7)
+    assert (s.n_pass, s.n_fail, s.n_na, s.n_error, s.n_inconclusive, s.n_not_judged, s.n_unrated) == (1,) * 7
+    assert (s.usage.cost, s.calls, s.calls_saved) == (0.75, 2, 2)
+    assert s.to_dict()["pass_rate"] == 0.5
+    assert summarize(["PASS", "NA", "NA", "FAIL"]).pass_rate == 0.5
+    empty = summarize([])
+    assert (empty.pass_rate, empty.coverage, empty.met(0.0)) == (None, None, False)
+    assert Summary(n_total=3, n_pass=3).met(1.0)
