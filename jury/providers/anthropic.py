@@ -1,0 +1,109 @@
+"""Anthropic's Messages API. The rungs: `schema` (structured outputs), `tool` (a forced tool), `text`.
+
+Thinking is set by a seat's `extra={"thinking": {...}}`; its blocks are never the answer, no temperature goes with it,
+and a tool cannot be forced then, so that rung is left out. The SDK is imported at the first call.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, cast
+
+from jury.errors import ConfigError, ProviderError
+from jury.providers import endpoints, schemas
+from jury.providers.base import Request, Settings
+from jury.providers.clients import Client, http_client
+from jury.providers.endpoints import Endpoint
+from jury.providers.remote import Call, RemoteProvider, ambient_headers, merged, system_text
+from jury.results import Rung
+
+_TOKEN = "ANTHROPIC_AUTH_TOKEN"
+
+
+class AnthropicProvider(RemoteProvider):
+    """Messages at one endpoint.
+
+    `endpoint` comes from the registry. By hand: `client`, an own `AsyncAnthropic` (Bedrock's, Vertex's), or anything
+    with an async `messages.create`; or `base_url` and `api_key`. The key of the environment goes to Anthropic's only.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint | None = None,
+        *,
+        client: Any = None,
+        api_key: str | None = None,
+        base_url: str | None = None,
+    ) -> None:
+        found = endpoint or endpoints.by_hand("anthropic", api_key, base_url)
+        super().__init__(found, client)
+        if self.endpoint.api != "anthropic":
+            raise ConfigError(f"{self.name}: api must be 'anthropic', got {self.endpoint.api!r}")
+
+    def rungs(self, model: str, settings: Settings | None = None) -> tuple[Rung, ...]:
+        return ("schema", "text") if settings is not None and _thinks(settings) else ("schema", "tool", "text")
+
+    def call(self, request: Request) -> Call:
+        settings = request.settings
+        thinks = _thinks(settings)
+        if thinks and request.rung == "tool":
+            # Known beforehand: the ladder goes on without a call.
+            raise ProviderError("schema_refused", "a tool cannot be forced while the model thinks")
+        body: dict[str, Any] = {
+            "model": request.model,
+            "max_tokens": settings.max_tokens,
+            "messages": [{"role": turn.role, "content": turn.text} for turn in request.turns],
+        }
+        if system := system_text(request):
+            body["system"] = system
+        lost: tuple[str, ...] = ()
+        if settings.temperature is not None:
+            if thinks:
+                lost = ("temperature",)
+            else:
+                body["temperature"] = settings.temperature
+        if request.schema is not None and request.rung == "schema":
+            form = schemas.prepared(request.schema, "anthropic", schemas.for_anthropic)
+            body["output_config"] = {"format": {"type": "json_schema", "schema": form}}
+        elif request.schema is not None and request.rung == "tool":
+            form = schemas.prepared(request.schema, "anthropic", schemas.for_anthropic)
+            tool = {"name": schemas.TOOL, "description": schemas.TOOL_DESCRIPTION, "input_schema": form}
+            body["tools"] = [tool]
+            body["tool_choice"] = {"type": "tool", "name": schemas.TOOL, "disable_parallel_tool_use": True}
+        extra = {k: v for k, v in settings.extra.items() if k != "api"}
+        return Call("anthropic_messages", "/v1/messages", merged(body, extra), lost)
+
+    def _make(self) -> Client:
+        import anthropic
+
+        headers: dict[str, Any] = {}
+        token = os.environ.get(_TOKEN, "").strip() if self.endpoint.vendor else ""
+        if token and not any(os.environ.get(name, "").strip() for name in self.endpoint.key_env):
+            credential = {"auth_token": self._hide(token)}
+        else:
+            credential = {"api_key": self._hide(self.endpoint.secret()) or "none"}
+        if not self.endpoint.vendor:
+            custom = os.environ.get("ANTHROPIC_CUSTOM_HEADERS")
+            headers = ambient_headers(custom, str(credential["api_key"]), anthropic.Omit())
+        client = anthropic.AsyncAnthropic(
+            **cast("Any", credential),
+            base_url=self.endpoint.base_url.removesuffix("/v1"),
+            max_retries=0,
+            default_headers=headers,
+            http_client=http_client(anthropic),
+        )
+        return cast("Client", client)
+
+    def _sdk_error(self) -> type[Exception]:
+        import anthropic
+
+        return anthropic.AnthropicError
+
+    def _create(self, client: Any, path: str) -> Any:
+        return client.messages.create if hasattr(client, "messages") else super()._create(client, path)
+
+
+def _thinks(settings: Settings) -> bool:
+    thinking: Any = settings.extra.get("thinking")
+    return isinstance(thinking, Mapping) and cast("Mapping[str, Any]", thinking).get("type") != "disabled"
