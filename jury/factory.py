@@ -40,6 +40,8 @@ def scale_of(
             raise ConfigError("labels do not fit a numeric panel; leave out labels or verdict_kind='numeric'")
         if passing_labels:
             raise ConfigError("passing_labels needs labels; a numeric panel passes by its threshold")
+        if levels is not None and not levels:
+            raise ConfigError("levels needs 2 to 10 names, got 0")
         low, high = _range((0.0, 1.0) if score_range is None else score_range)
         return Numeric(low, high, 0.5 if threshold is None else threshold, levels or ())
     if levels is not None:
@@ -173,6 +175,8 @@ def _text(name: str, value: Any, *, blank: bool = False) -> None:
 
 def variables_of(given: Mapping[str, Any] | None) -> dict[str, Any]:
     """A user's own template names. Raises `ConfigError` where one would hide a documented name."""
+    if given is not None and not isinstance(cast("Any", given), Mapping):
+        raise ConfigError(f"variables must be a mapping from names to values, got {type(given).__name__}")
     variables = dict(given or {})
     taken = {"input", "output", "log", "response_a", "response_b", "criteria", "question", "fence", "row"}
     for name in variables:

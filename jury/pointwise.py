@@ -234,7 +234,7 @@ def llm_jury(
     Without `labels` and `score_range` the verdict is true or false. All defaults and their reasons:
     docs/reference/defaults.md. Raises `ConfigError` (a ValueError) naming the argument that is wrong.
     """
-    if prompt is None and (criteria is None or not criteria.strip()):
+    if prompt is None and (criteria is None or not str(criteria).strip()):  # another type is named by prompt_of
         raise ConfigError("give criteria (a text that says what a good output is) or a prompt")
     given = (verdict_kind, labels, passing_labels, score_range, threshold, levels)
     if scale is not None and any(g is not None for g in given):

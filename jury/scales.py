@@ -160,9 +160,7 @@ class Numeric:
                 raise ConfigError(
                     f"threshold {self.threshold!r} lies outside score_range [{self.low!r}, {self.high!r}]"
                 )
-        if self.levels and not 2 <= len(self.levels) <= 10:
-            raise ConfigError(f"levels needs 2 to 10 names, got {len(self.levels)}")
-        object.__setattr__(self, "levels", tuple(self.levels))
+        object.__setattr__(self, "levels", _levels(self.levels))
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -206,6 +204,17 @@ class Numeric:
 
 
 Scale = Boolean | Labels | Numeric
+
+
+def _levels(given: Any) -> tuple[str, ...]:
+    names: list[Any] = [] if isinstance(given, str) else list(given)
+    if not all(isinstance(n, str) and n.strip() for n in names) or isinstance(given, str):
+        raise ConfigError(f"levels must be a list of texts that are not blank, got {given!r}")
+    if len({_fold(n) for n in names}) < len(names):
+        raise ConfigError(f"levels must differ, got {names}")
+    if names and not 2 <= len(names) <= 10:
+        raise ConfigError(f"levels needs 2 to 10 names, got {len(names)}")
+    return tuple(names)
 
 
 def _fold(label: str) -> str:

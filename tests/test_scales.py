@@ -132,6 +132,10 @@ def test_labels_that_are_refused(labels: Any, keywords: dict[str, Any], says: st
         ({"threshold": True}, "threshold"),
         ({"low": 1, "high": 5}, "threshold 0.5 .*score_range"),
         ({"levels": ["one"]}, "levels"),
+        ({"levels": "ab"}, "levels"),
+        ({"levels": ["one", 2]}, "levels"),
+        ({"levels": ["one", " "]}, "blank"),
+        ({"levels": ["one", "One"]}, "differ"),
         ({"levels": [str(i) for i in range(11)]}, "11"),
     ],
 )

@@ -1,0 +1,249 @@
+"""field.json: one operation a case; the table `OPERATIONS` maps each to what `jury` offers under its own names.
+
+An operation without an entry is not offered yet: its cases are listed and expected to fail. Templates and data files
+have tests of their own beside this one (`test_field_template.py`, `test_field_dataset.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from jury import (
+    Boolean,
+    CallError,
+    Comparison,
+    ConfigError,
+    DataError,
+    JudgeSpec,
+    Labels,
+    Numeric,
+    ProviderError,
+    ScriptedProvider,
+    llm_jury,
+    llm_jury_pairwise,
+    position_bias,
+    summarize,
+    win_rate,
+)
+from jury.parsing import read_reply
+from jury.providers import adapt, bodies, faults, schemas
+from jury.providers.base import Request
+from jury.scales import Scale
+from tests.conformance.cases import load, params
+from tests.conformance.comparing import Failed, fits
+
+AREAS = ("parsing", "provider", "dataset", "aggregation", "statistics", "pairwise", "cli", "report")
+ELSEWHERE = ("load_rows",)  # test_field_dataset.py
+WINNERS = Labels(["A", "B", "tie"])
+SHOWN = ("This is answer one.", "This is answer two.")
+
+
+def renamed(reply: str | None) -> str | None:
+    """A reply that uses the keys `verdict` or `winner`, with the key that `jury` asks for."""
+    if reply is None:
+        return None
+    return re.sub(r"(?:verdict|winner)(?=\W{0,2}\s*:)", "value", re.sub(r"Verdict(?=\W{0,2}\s*:)", "Value", reply))
+
+
+def parse_verdict(given: Mapping[str, Any]) -> Any:
+    want = given["want"]
+    if want.get("pairwise"):
+        scale: Scale = WINNERS
+    elif "range" in want:
+        scale = Numeric(*want["range"], threshold=None)
+    else:
+        scale = Boolean() if want.get("boolean") else Labels(want.get("verdicts") or want["labels"])
+    verdict = read_reply(renamed(given["reply"]), scale)
+    word = "winner" if want.get("pairwise") else "verdict"
+    if verdict.failure:
+        return {word: "ERROR", "reason": verdict.failure.kind}
+    return {word: verdict.value, "evidence": list(verdict.evidence)}
+
+
+def provider_reply(given: Mapping[str, Any]) -> Any:
+    reply = bodies.read_reply(given["api"], given["status"], given["body"])
+    usage = reply.usage
+    tokens = usage and {"input": usage.input_tokens, "output": usage.output_tokens}
+    return {"text": reply.text, "json": reply.data, "tokens": tokens}
+
+
+def retry_decision(given: Mapping[str, Any]) -> Any:
+    limits = {"now": given.get("now"), "max_wait_s": given["max_wait_s"]}
+    decision = faults.retry_decision(given["status"], given["headers"], given["body"], **limits)
+    return {"retry": decision.retry, "wait_s": decision.wait_s, "kind": decision.kind}
+
+
+def retry_after_reply(given: Mapping[str, Any]) -> Any:
+    again = faults.same_request_again(given["error"], attempt=given["attempt"], max_tokens=given.get("max_tokens"))
+    return {"same_request_again": again}
+
+
+def adapt_request(given: Mapping[str, Any]) -> Any:
+    error = given["error"]
+    request, lost = adapt.adapt(given["request"], error["status"], error["body"], given["api"])
+    return {"request": request, "notes": list(lost)}
+
+
+def judge_schema(given: Mapping[str, Any]) -> Any:
+    if "check_reply" in given:
+        kind = schemas.check(given["check_reply"], given["schema"])
+        return {"verdict": "ERROR", "reason": kind} if kind else given["check_reply"]
+    targets = {"openai_strict": schemas.for_openai, "anthropic": schemas.for_anthropic}
+    return targets[given["target"]](given["schema"])
+
+
+def aggregate(given: Mapping[str, Any]) -> Any:
+    rules = {"plurality": "mode", "mean": "mean_std"}
+    answers: dict[str, list[Mapping[str, Any]]] = {}
+    for vote in given["votes"]:
+        answers.setdefault(vote["judge"], []).append(vote)
+    jury = llm_jury(
+        criteria="Is it right?",
+        scale=scale_of(given),
+        judges=[JudgeSpec(function=voter(votes), id=judge) for judge, votes in answers.items()],
+        aggregator=rules.get(given["rule"], given["rule"]),
+        min_successful_judges=given.get("min_successful", 1),
+        repetitions=given.get("repetitions", 1),
+    )
+    result = jury.judge_sync(input="A question?", output="An answer.")
+    return {
+        "verdict": None if result.inconclusive else result.value,
+        "passed": result.passed,
+        "inconclusive": result.inconclusive,
+        "n_ok": result.seats_used,
+        "n_error": result.failed_seats,
+        "n_abstained": sum(v.abstained for v in result.votes),
+        "stats": {"mean": result.mean, "std": result.std},
+    }
+
+
+def scale_of(given: Mapping[str, Any]) -> Scale:
+    if given["kind"] == "numeric":
+        return Numeric(*given.get("range", (0, 1)), threshold=given.get("threshold"))
+    if "labels" in given:
+        return Labels(given["labels"])
+    values = [v["value"] for v in given["votes"] if "value" in v]
+    if any(isinstance(v, bool) for v in values):
+        return Boolean()
+    usual = ["PASS", "FAIL", "NA"]
+    return Labels(usual if set(values) <= set(usual) else list(dict.fromkeys(values)))
+
+
+def voter(votes: Sequence[Mapping[str, Any]]) -> Callable[[Any], Any]:
+    """A judge that gives these answers in order, then the last one again."""
+    left = list(votes)
+
+    def answer(case: Any) -> Any:
+        vote = left.pop(0) if len(left) > 1 else left[0]
+        if "error" in vote:
+            raise CallError("server_error", vote["error"])
+        if vote.get("abstained"):
+            return {"abstain": True}
+        return float(vote["value_text"]) if "value_text" in vote else {"value": vote["value"]}
+
+    return answer
+
+
+def summary(given: Mapping[str, Any]) -> Any:
+    made = summarize(given["verdicts"])
+    met = {"threshold_met": made.met(given["threshold"])} if "threshold" in given else {}
+    return {**made.to_dict(), **met}
+
+
+def compared(judges: Sequence[Mapping[str, Any]], **keywords: Any) -> Comparison:
+    """A comparison by judges that reply with these texts in either order; None is a failed call."""
+
+    def seat(judge: Mapping[str, Any]) -> JudgeSpec:
+        def reply(request: Request) -> str | None:
+            return renamed(judge["shown_ab" if request.prompt == SHOWN[0] else "shown_ba"])
+
+        return JudgeSpec(f"scripted/{judge.get('judge', 'judge')}", provider=ScriptedProvider(reply))
+
+    jury = llm_jury_pairwise(
+        prompt="{{response_a.output.response}}", judges=[seat(judge) for judge in judges], **keywords
+    )
+    return jury.compare_sync(question="A question?", response_a=SHOWN[0], response_b=SHOWN[1])
+
+
+def reconcile(given: Mapping[str, Any]) -> Any:
+    result = compared([given])
+    vote = result.votes[0]
+    return {"winner": result.winner, "flipped": vote.flipped, "error": vote.failed}
+
+
+def pairwise_panel(given: Mapping[str, Any]) -> Any:
+    result = compared(given["judges"], min_successful_judges=given.get("min_successful", 1))
+    return {
+        "winner": result.winner,
+        "n_ok": result.seats_used,
+        "n_error": result.failed_seats,
+        "n_flipped": result.flips,
+    }
+
+
+def flips(given: Mapping[str, Any]) -> Any:
+    bias = position_bias(compared([{"shown_ab": ab, "shown_ba": ba}]) for ab, ba in given["pairs"])
+    return {"flips": bias.flips, "both_orders_readable": bias.both_orders_readable, "rate": bias.rate}
+
+
+def wins(given: Mapping[str, Any]) -> Any:
+    rate = win_rate(given["outcomes"], given["tie_value"])
+    names = ("win_rate_a", "n_judged", "n_inconclusive", "n_total")
+    return {name: getattr(rate, name) for name in names}
+
+
+def pairwise_run(given: Mapping[str, Any]) -> Any:
+    provider = ScriptedProvider([renamed(reply) for reply in given["judge_replies"]])
+    jury = llm_jury_pairwise(criteria="Which is right?", judges=[JudgeSpec("scripted/judge", provider=provider)])
+    sides = (given[side]["output"] for side in ("response_a", "response_b"))
+    result = jury.compare_sync("A question?", *sides)
+    return {"winner": result.winner, "judge_calls": len(provider.requests)}
+
+
+def render_pairwise(given: Mapping[str, Any]) -> Any:
+    jury = llm_jury_pairwise(prompt=given["template"], judges=[JudgeSpec("scripted/judge")], swap=False)
+    return jury.render(given["question"], given["a"], given["b"])["scripted/judge"]["user"]
+
+
+OPERATIONS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "parse_verdict": parse_verdict,
+    "read_reply": provider_reply,
+    "retry_decision": retry_decision,
+    "retry_after_reply": retry_after_reply,
+    "adapt_request": adapt_request,
+    "judge_schema": judge_schema,
+    "aggregate": aggregate,
+    "summarize": summary,
+    "reconcile": reconcile,
+    "pairwise_panel": pairwise_panel,
+    "position_bias": flips,
+    "win_rate": wins,
+    "pairwise_run": pairwise_run,
+    "render_pairwise": render_pairwise,
+}
+
+
+def not_offered(case: Mapping[str, Any]) -> str | None:
+    if "criteria" in case["input"].get("want", ()):
+        return "not offered yet: rubrics"
+    return None if case["op"] in OPERATIONS else f"not offered yet: {case['op']}"
+
+
+CASES = [c for c in load("field.json")["cases"] if c["area"] in AREAS and c["op"] not in ELSEWHERE]
+
+
+@pytest.mark.parametrize("case", params(CASES, not_offered))
+def test_field(case: dict[str, Any]) -> None:
+    if reason := not_offered(case):
+        pytest.fail(reason)
+    try:
+        found = OPERATIONS[case["op"]](case["input"])
+    except (ProviderError, DataError) as error:
+        found = Failed(error.kind, str(error), getattr(error, "retry", False))
+    except ConfigError as error:
+        found = Failed("config", str(error))
+    assert fits(found, case["expect"]), found
