@@ -103,21 +103,21 @@ def alpha_interval(
     *,
     seed: Seed,
     level: Level = "nominal",
-    scale: Sequence[Category] | None = None,
     clusters: Sequence[object] | None = None,
     replicates: int = REPLICATES,
     confidence: float = 0.95,
 ) -> Estimate:
     """`krippendorff_alpha` with a percentile interval over items, or over `clusters` of items (sessions, templates).
 
-    Items are drawn, never single ratings. Undefined replicates are dropped and counted in `note`.
+    Items are drawn, never single ratings. A declared scale comes in through `rating_table(ratings, scale=...)`. Undefined
+    replicates are dropped and counted in `note`.
 
     >>> ratings = [["P", "P"], ["P", "F"], ["F", "F"], ["P", "P"], ["F", "F"], ["F", "P"]]
     >>> interval = alpha_interval(ratings, seed=7)
     >>> round(interval.value, 3), interval.n  # by hand: 1 - (4/12) / (72/132)
     (0.389, 6)
     """
-    table = rating_table(ratings, scale=scale)
+    table = rating_table(ratings)
     point = krippendorff_alpha(table, level=level)
     if point.value is None:
         return Estimate(None, reason=point.reason, n=point.n, level=confidence)
@@ -136,7 +136,6 @@ def agreement_interval(
     measure: Callable[[RatingTable], Estimate],
     *,
     seed: Seed,
-    scale: Sequence[Category] | None = None,
     clusters: Sequence[object] | None = None,
     replicates: int = REPLICATES,
     confidence: float = 0.95,
@@ -148,7 +147,7 @@ def agreement_interval(
     >>> print(agreement_interval(ratings, percent_agreement, seed=7))
     0.750 [0.250, 1.000]
     """
-    table = rating_table(ratings, scale=scale)
+    table = rating_table(ratings)
     point = measure(table)
     if point.value is None:
         return Estimate(None, reason=point.reason, n=point.n, level=confidence)

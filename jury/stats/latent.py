@@ -16,6 +16,7 @@ from jury.errors import ConfigError
 from jury.stats.table import Category, FloatArray, IntArray, Ratings, RatingTable, rating_table
 
 ENOUGH_ITEMS, ENOUGH_VOTES = 30, 5
+_SETTLED = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +104,14 @@ def dawid_skene(
     gold: Mapping[int, Category] | None = None,
     one_coin: bool = False,
     max_iterations: int = 5000,
-    tolerance: float = 1e-12,
 ) -> LatentFit:
     """Fit Dawid and Skene's model: rows of items, one column a judge, None where a judge gave no vote.
 
     EM from the vote shares. `smoothing` is added to every cell of every confusion matrix in each M step: 0 is the
     published method, which makes a judge infallible and posteriors 0 or 1 on small data. `gold` maps item rows to true
     labels, kept in every E step. `one_coin` gives each judge a single accuracy (wrong labels alike). Items without
-    votes get the prior. Stops when the log-likelihood of the votes changes by less than `tolerance` (relative where it is above 1). Fewer than two
-    labels, or no items: `ConfigError`.
+    votes get the prior. Stops when the log-likelihood of the votes changes by less than 1e-12 (of itself, where it is
+    above 1). Fewer than two labels, or no items: `ConfigError`.
 
     Sources: Dawid and Skene 1979 (10.2307/2346806); checked against crowd-kit 1.4.2.
 
@@ -142,7 +142,7 @@ def dawid_skene(
         confusion = _maximise(hot, posterior, smoothing, one_coin)
         posterior, loglik = _expect(hot, prior, confusion)
         posterior = clamp(posterior)
-        if abs(loglik - before) < tolerance * max(1.0, abs(loglik)):
+        if abs(loglik - before) < _SETTLED * max(1.0, abs(loglik)):
             converged = True
             break
         before = loglik
