@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from jury import AgentResponse, CallError, JudgeSpec, TargetError, Text
+from jury import AgentResponse, CallError, JudgeSpec, TargetError, Text, Usage
 from jury.data import Reasoning, ToolCall
 
 Answers = Sequence[Any]
@@ -55,12 +55,12 @@ class Script:
     def _say(self, answer: Any) -> Any:
         if not isinstance(answer, Mapping) or not answer.keys() & {"value", "abstain", "error", "raise"}:
             return {"value": answer, "usage": self._usage}
+        usage = None if answer.get("no_usage") else self._usage
         if "error" in answer:
-            raise CallError("server_error", answer["error"])
+            raise CallError("server_error", answer["error"], usage=usage and Usage(calls=1, **usage))
         if "raise" in answer:
             raise RuntimeError(answer["raise"])
-        given = {k: answer[k] for k in ("value", "explanation", "abstain") if k in answer}
-        return {**given, "usage": None if answer.get("no_usage") else self._usage}
+        return {**{k: answer[k] for k in ("value", "explanation", "abstain") if k in answer}, "usage": usage}
 
 
 def keywords(jury: Mapping[str, Any], seat: Callable[[str], JudgeSpec]) -> dict[str, Any]:
