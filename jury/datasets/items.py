@@ -1,0 +1,134 @@
+"""Rows -> what a jury takes: `to_item` (a point and its output) and `to_pair`. All columns stay in `row.*`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from jury.data import DataPoint, Output, ResponsePair, TargetError
+from jury.datasets.columns import find, need
+from jury.datasets.row import Row, id_text
+from jury.errors import DataError
+from jury.messages import text_of, to_messages, to_output
+
+
+def to_item(row: Row) -> tuple[DataPoint, Output]:
+    """A row as an item.
+
+    The fields and the names they are looked for under are in `columns.FIELDS`. A chat without an output column whose
+    last messages are the assistant's is split there. A row with an `error` is an errored target and needs no output.
+    Raises `DataError` of kind `missing_column` or `ambiguous_column`.
+    """
+    question = _value(row, "input")
+    output = find(row, "output")
+    error = to_error(_value(row, "error"))
+    if output is not None:
+        answer: Any = output.value
+    elif split := _split_chat(question):
+        question, answer = split
+    else:
+        answer = None if error else need(row, "output")
+    point = DataPoint(
+        input=question,
+        expected_output=_value(row, "expected_output"),
+        system_instructions=_text(_value(row, "system_instructions")),
+        id=item_id(row),
+        row=row.values,
+        context=_context(_value(row, "context")),
+        number=row.number - 1,
+        trace_id=id_text(_value(row, "trace_id")),
+    )
+    return point, _output(row, answer, error, "model")
+
+
+def to_pair(row: Row) -> ResponsePair:
+    """A row as two answers to one question. Raises `DataError` of kind `missing_column` or `ambiguous_column`."""
+    return ResponsePair(
+        question=_question(_value(row, "input")),
+        response_a=_side(row, "a"),
+        response_b=_side(row, "b"),
+        reference=_text(_value(row, "expected_output")),
+        id=item_id(row),
+        row=row.values,
+        number=row.number - 1,
+        trace_id=id_text(_value(row, "trace_id")),
+    )
+
+
+def item_id(row: Row) -> str:
+    """The row's id, or `#7` for the seventh row where it has none."""
+    return id_text(_value(row, "id")) or f"#{row.number}"
+
+
+def to_error(value: Any) -> TargetError | None:
+    """What an error column says: nothing, False, 0 and blank texts are no error."""
+    if not value or (isinstance(value, str) and not value.strip()):
+        return None
+    if value is True:
+        return TargetError()
+    if isinstance(value, Mapping):
+        given = cast("Mapping[str, Any]", value)
+        message = given.get("message") or given.get("detail") or given.get("error") or given
+        kind, code = given.get("type") or given.get("kind"), given.get("code") or given.get("status")
+        return TargetError(_text(message), _text(kind) or None, code if isinstance(code, str | int) else None)
+    return TargetError(_text(value))
+
+
+def _value(row: Row, field: str) -> Any:
+    found = find(row, field)
+    return found.value if found else None
+
+
+def _side(row: Row, side: str) -> Output:
+    error = to_error(_value(row, f"error_{side}"))
+    found = find(row, f"response_{side}")
+    answer = found.value if found else None if error else need(row, f"response_{side}")
+    return _output(row, answer, error, f"model_{side}")
+
+
+def _output(row: Row, answer: Any, error: TargetError | None, model_field: str) -> Output:
+    try:
+        made = to_output(answer)
+    except DataError as fault:  # it names the place inside the value; here the row is known
+        raise DataError(f"{row.place}: {fault}", fault.kind, file=row.file, line=row.line) from None
+    model = _value(row, model_field)
+    if error is None and model is None:
+        return made
+    return replace(made, error=error or made.error, model=_text(model) or made.model)
+
+
+def _split_chat(messages: Any) -> tuple[list[Any], list[Any]] | None:
+    """A chat that ends with the assistant, as (what was asked, what the assistant did since the last user message)."""
+    if not isinstance(messages, list) or not messages:
+        return None
+    turns = cast("list[Any]", messages)
+    roles = [cast("Mapping[str, Any]", t).get("role") if isinstance(t, Mapping) else None for t in turns]
+    if roles[-1] not in ("assistant", "tool") or "user" not in roles:
+        return None
+    cut = len(roles) - roles[::-1].index("user")
+    return turns[:cut], turns[cut:]
+
+
+def _question(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    turns = to_messages(DataPoint(input=value))
+    if len(turns) == 1:
+        return text_of(turns[0].content)
+    return "\n\n".join(f"{t.role}: {text_of(t.content)}" for t in turns)
+
+
+def _context(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, list):
+        return "\n\n".join(_text(part) for part in cast("list[Any]", value))
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
