@@ -16,7 +16,7 @@ async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         return [await work[0]]
     tasks = [asyncio.ensure_future(w) for w in work]
     try:
-        return [await t for t in tasks]
+        return await asyncio.gather(*tasks)
     except BaseException:
         for t in tasks:
             t.cancel()

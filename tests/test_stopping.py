@@ -72,7 +72,7 @@ def test_numeric_rules_settle_only_when_no_completion_differs(name):
                     stopped += pending > 0
                 elif name in ("median", "min", "max"):
                     assert len(ends) > 1, (cast, pending, quorum)
-    assert stopped > 0
+    assert stopped > 0 or name == "mean_std"  # a mean is settled by its last vote only
 
 
 def test_a_tie_break_function_is_never_foreseen():
