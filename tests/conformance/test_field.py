@@ -65,20 +65,22 @@ def parse_verdict(given: Mapping[str, Any]) -> Any:
 
 
 def provider_reply(given: Mapping[str, Any]) -> Any:
-    reply = bodies.read_reply(given["api"], given["status"], given["body"])
+    reply = bodies.read_reply(given["api"], given.get("status", 200), given["body"])
     usage = reply.usage
     tokens = usage and {"input": usage.input_tokens, "output": usage.output_tokens}
     return {"text": reply.text, "json": reply.data, "tokens": tokens}
 
 
 def retry_decision(given: Mapping[str, Any]) -> Any:
-    limits = {"now": given.get("now"), "max_wait_s": given["max_wait_s"]}
-    decision = faults.retry_decision(given["status"], given["headers"], given["body"], **limits)
+    limits = {"now": given.get("now"), "max_wait_s": given.get("max_wait_s", 60)}
+    decision = faults.retry_decision(given["status"], given.get("headers"), given.get("body"), **limits)
     return {"retry": decision.retry, "wait_s": decision.wait_s, "kind": decision.kind}
 
 
 def retry_after_reply(given: Mapping[str, Any]) -> Any:
-    again = faults.same_request_again(given["error"], attempt=given["attempt"], max_tokens=given.get("max_tokens"))
+    again = faults.same_request_again(
+        given["error"], attempt=given.get("attempt", 1), max_tokens=given.get("max_tokens")
+    )
     return {"same_request_again": again}
 
 
@@ -123,7 +125,7 @@ def aggregate(given: Mapping[str, Any]) -> Any:
 
 def scale_of(given: Mapping[str, Any]) -> Scale:
     if given["kind"] == "numeric":
-        return Numeric(*given.get("range", (0, 1)), threshold=given.get("threshold"))
+        return Numeric(*given.get("range", (0, 10)), threshold=given.get("threshold"))
     if "labels" in given:
         return Labels(given["labels"])
     values = [v["value"] for v in given["votes"] if "value" in v]
@@ -191,7 +193,7 @@ def flips(given: Mapping[str, Any]) -> Any:
 
 
 def wins(given: Mapping[str, Any]) -> Any:
-    rate = win_rate(given["outcomes"], given["tie_value"])
+    rate = win_rate(given["outcomes"], given.get("tie_value", 0.5))
     names = ("win_rate_a", "n_judged", "n_inconclusive", "n_total")
     return {name: getattr(rate, name) for name in names}
 
