@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury.errors import REPLY_KINDS, ReplyError
@@ -345,6 +345,7 @@ extras = st.dictionaries(st.text().filter(lambda k: k not in ("value", "abstain"
 prose = st.text(alphabet=st.characters(exclude_characters='{}[]<>"\u25c1\u25b7')).filter(lambda t: not t.isspace())
 
 
+@settings(deadline=None)
 @given(extras, st.sampled_from(["PASS", "FAIL", "NA"]), prose, prose, st.booleans())
 def test_a_clear_object_is_found_in_any_prose(
     extra: dict[str, Any], value: str, before: str, after: str, fenced: bool
@@ -355,6 +356,7 @@ def test_a_clear_object_is_found_in_any_prose(
     assert read_reply(f"{before}{body}{after}", GRADES).value == value
 
 
+@settings(deadline=None)
 @given(extras, st.booleans(), st.data())
 def test_a_cut_reply_is_never_a_verdict(extra: dict[str, Any], value: bool, data: st.DataObject) -> None:
     reply = json.dumps({"value": value, **extra})
@@ -363,6 +365,7 @@ def test_a_cut_reply_is_never_a_verdict(extra: dict[str, Any], value: bool, data
     assert read_reply(reply[:cut], YES_NO).status == "error"
 
 
+@settings(deadline=None)
 @given(st.text(alphabet='{}[]"\\:,truefalsn <>/hikv`\n', max_size=80) | st.text(max_size=60))
 def test_no_text_makes_it_raise(reply: str) -> None:
     verdict = read_reply(reply, YES_NO)
@@ -370,6 +373,7 @@ def test_no_text_makes_it_raise(reply: str) -> None:
     assert verdict.failure is None or verdict.failure.kind in REPLY_KINDS
 
 
+@settings(deadline=None)
 @given(st.permutations([YES, NO]), prose, st.sampled_from(["```json\n{}\n```", "{}", "Example: {}"]))
 def test_two_verdicts_that_differ_are_none_in_any_order(both: list[str], between: str, shape: str) -> None:
     reply = between.join(shape.replace("{}", each) for each in both)

@@ -126,7 +126,7 @@ def refuse_constant(name: str) -> None:
     raise AssertionError(f"{name} is not JSON")
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)  # the first load builds pydantic's validators
 @given(panel_results | comparisons)
 def test_a_result_loads_back_equal(result: PanelResult | Comparison) -> None:
     text = result.to_json()
@@ -219,6 +219,7 @@ def test_total_usage_knows_only_what_every_part_knows() -> None:
     assert Usage.total([one, None, unpriced]) == Usage(2, 101, None, None, None)
 
 
+@settings(deadline=None)
 @given(st.lists(st.none() | usages, max_size=4), st.lists(st.none() | usages, max_size=4))
 def test_total_usage_does_not_depend_on_the_grouping(one: list[Usage | None], two: list[Usage | None]) -> None:
     grouped, flat = Usage.total([Usage.total(one), Usage.total(two)]), Usage.total(one + two)

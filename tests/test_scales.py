@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury.errors import ConfigError, ReplyError
@@ -67,6 +67,7 @@ def test_a_number_is_a_number(value: Any) -> None:
     assert refusal(STARS, value) == "wrong_type"
 
 
+@settings(deadline=None)
 @given(st.floats() | st.integers() | st.text() | st.none() | st.booleans() | st.binary())
 def test_what_is_read_lies_on_the_scale(value: Any) -> None:
     for scale in (Boolean(), GRADES, STARS):
