@@ -6,7 +6,7 @@ No attribute, no method, no letter of a text, and nothing is called. A key that 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Final, cast
 
 # A key, an index, or both: `.0` is the key "0" of an object and the first element of a list.
@@ -39,6 +39,23 @@ def parse_path(name: str) -> Path:
 def write_path(path: Path) -> str:
     """The name of a path."""
     return "".join([f"[{index}]" if key is None else f".{key}" for key, index in path]).removeprefix(".")
+
+
+def finder(path: Path, *, top: bool) -> Callable[[Sequence[Any]], Any]:
+    """`find` for one path. `top`: the first frame, a dict, is all there is; short paths then need no search."""
+    keys = [key for key, _ in path]
+    if top and len(keys) == 1:
+        only = keys[0]
+        return lambda frames: frames[0].get(only, MISSING)
+    if top and len(keys) == 2 and keys[1] is not None:
+        first, second = keys
+
+        def family(frames: Sequence[Any]) -> Any:
+            value = frames[0].get(first)
+            return value[second] if type(value) is _DICT and second in value else _search(frames, path)
+
+        return family
+    return lambda frames: find(frames, path)
 
 
 def find(frames: Sequence[Any], path: Path) -> Any:

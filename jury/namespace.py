@@ -8,10 +8,10 @@ names there are, without values, is in `names.py`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from hashlib import blake2b
-from typing import Any, cast
+from hashlib import sha256
+from typing import Any
 
 from jury.data import DataPoint, Message, Output, Reasoning, ResponsePair, Text, ToolCall
 from jury.messages import text_of, to_messages
@@ -22,6 +22,9 @@ __all__ = ["Known", "known", "pairwise", "pointwise"]
 
 Values = dict[str, Any]
 Plan = tuple[tuple[str, tuple[tuple[str, Callable[["_Side"], Any]], ...]], ...]
+_DICT: Any = dict  # as Any: a comparison with it does not narrow what is compared
+_MAPPING: Any = Mapping
+_LISTS: tuple[Any, ...] = (list, tuple)
 _NOTHING = DataPoint(input=[])
 _NO_EXTRA: Mapping[str, Any] = {}
 
@@ -235,32 +238,33 @@ def _fence(core: Iterable[str], values: Values) -> str:
     The texts decide it, so the same item has the same prompt on every run; a text that holds it all the same, which
     takes a guess of 64 bits, moves it on.
     """
-    texts = tuple(_texts(values))
-    digest = blake2b("\0".join(core).encode("utf-8", "surrogatepass"), digest_size=8)
+    texts = "\0".join(_texts(values))
+    digest = sha256("\0".join(core).encode("utf-8", "surrogatepass"))
     while True:
-        mark = f"data-{digest.hexdigest()}"
-        if not any(mark in text for text in texts):
+        mark = f"data-{digest.hexdigest()[:16]}"
+        if mark not in texts:
             return mark
-        digest = blake2b(digest.digest(), digest_size=8)
+        digest = sha256(digest.digest())
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: Any) -> list[str]:
     """All texts in a value, keys of objects included. What is held twice is looked at once."""
-    stack = [value]
+    texts: list[str] = []
     seen: set[int] = set()
+    stack = [value]
     while stack:
         top = stack.pop()
         if type(top) is str:
-            yield top
-        elif isinstance(top, Mapping | list | tuple):
-            if id(cast("object", top)) in seen:
-                continue
-            seen.add(id(cast("object", top)))
-            if isinstance(top, Mapping):
-                pairs = cast("Mapping[Any, Any]", top)
-                stack.extend(pairs)
-                stack.extend(pairs.values())
-            else:
-                stack.extend(cast("list[Any]", top))
-        elif top is not None and not isinstance(top, bool | int | float):
-            yield str(top)
+            texts.append(top)
+        elif top is None or id(top) in seen:
+            continue
+        elif type(top) in _LISTS:
+            seen.add(id(top))
+            stack += top
+        elif type(top) is _DICT or isinstance(top, _MAPPING):
+            seen.add(id(top))
+            texts += map(str, top)
+            stack += top.values()
+        else:
+            texts.append(str(top))
+    return texts

@@ -24,7 +24,7 @@ from chevron.tokenizer import ChevronError, grab_literal, parse_tag
 
 from jury.checking import Tag, Unknown, unknown_tags
 from jury.errors import ConfigError, DataError, TemplateError
-from jury.lookup import MISSING, Path, find, parse_path
+from jury.lookup import MISSING, find, finder, parse_path
 from jury.names import BARE, Known
 from jury.values import show
 
@@ -129,6 +129,8 @@ def _text(value: Any) -> str | None:
 
 
 def _true(value: Any) -> bool:
+    if type(value) is str:
+        return value != ""
     if value is MISSING or callable(value):
         return False
     known = value is None or isinstance(value, str | int | float | list | tuple | Mapping)
@@ -136,10 +138,10 @@ def _true(value: Any) -> bool:
 
 
 def _variable(tag: Tag, missing: Callable[[Tag], None]) -> Op:
-    path, raw = tag.path, tag.raw
+    raw, get = tag.raw, finder(tag.path, top=tag.scope is None)
 
     def variable(frames: list[Any], put: Put) -> None:
-        value = find(frames, path)
+        value = get(frames)
         if type(value) is str:
             put(value)
         elif value is not None:
@@ -164,9 +166,11 @@ def _kept(tag: Tag, missing: Callable[[Tag], None]) -> Op:
     return kept
 
 
-def _section(path: Path, body: Sequence[Op]) -> Op:
+def _section(tag: Tag, body: Sequence[Op]) -> Op:
+    get = finder(tag.path, top=tag.scope is None)
+
     def section(frames: list[Any], put: Put) -> None:
-        value = find(frames, path)
+        value = get(frames)
         if type(value) is list or type(value) is tuple:
             for entry in cast("list[Any]", value):
                 frames.append(entry)
@@ -180,9 +184,11 @@ def _section(path: Path, body: Sequence[Op]) -> Op:
     return section
 
 
-def _inverted(path: Path, body: Sequence[Op]) -> Op:
+def _inverted(tag: Tag, body: Sequence[Op]) -> Op:
+    get = finder(tag.path, top=tag.scope is None)
+
     def inverted(frames: list[Any], put: Put) -> None:
-        if not _true(find(frames, path)):
+        if not _true(get(frames)):
             _run(body, frames, put)
 
     return inverted
@@ -329,7 +335,7 @@ class _Compiler:
         body, self.ops = self.ops, block.ops
         if tag.sort == "section":
             self.scopes.pop()
-        self._add(make(tag.path, body))
+        self._add(make(tag, body))
 
     def _delimiters(self, key: str, raw: str) -> None:
         pair = key.split()
