@@ -28,7 +28,7 @@ async def main() -> None:
     options = loop_parser("A jury of three judges.").parse_args()
     pin(1)
     os.environ.update(OPENAI_API_KEY="mock", OPENAI_BASE_URL=f"{options.url}/v1")
-    os.environ["JURY_TRANSPORT"] = "aiohttp" if options.transport == "aiohttp" else "default"
+    os.environ["JURY_TRANSPORT"] = "aiohttp" if options.transport == "aiohttp" else "httpx"
     logging.disable(logging.WARNING)  # three judges of one family, on purpose
     from jury import llm_jury
 

@@ -33,7 +33,7 @@ class Stub:
         self.reply = Reply(json.dumps(VERDICT), model="mock-1", usage=Usage(1, 420, 38, cost=0.001))
         self.calls = 0
 
-    def rungs(self, model: str) -> tuple[Any, ...]:
+    def rungs(self, model: str, settings: Any = None) -> tuple[Any, ...]:
         return ("schema", "text")
 
     async def complete(self, request: Any) -> Any:

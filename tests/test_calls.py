@@ -60,7 +60,7 @@ class Slow:
         self.attempts = list(attempts)
         self.cancelled = 0
 
-    def rungs(self, model: str) -> tuple[Any, ...]:
+    def rungs(self, model: str, settings: Any = None) -> tuple[Any, ...]:
         return ("text",)
 
     async def complete(self, request: Request) -> Reply:
