@@ -193,7 +193,7 @@ class Seat:
     def wanted(self) -> frozenset[str]:
         if self.function is None:
             return self.prompt.wanted
-        return self.function.wanted | (self.prompt.wanted if "prompt" in self.function.names else frozenset())
+        return self.function.wanted | (self.prompt.wanted if "prompt" in self.function.names else frozenset[str]())
 
     async def ask(self, case: Case, repetition: int = 0, *, propagate: bool = False) -> Judgment:
         """One judgment. What goes wrong is an error verdict; with `propagate`, what a judge *function* raises leaves.

@@ -102,7 +102,7 @@ async def climb(provider: Provider, request: Request, read: Callable[[Reply], Ve
 
 
 def _rungs(provider: Provider, request: Request) -> tuple[Rung, ...]:
-    rungs = provider.rungs(request.model)
+    rungs = provider.rungs(request.model, request.settings)
     if request.settings.structured_output:
         return rungs
     unstructured: tuple[Rung, ...] = tuple(r for r in rungs if r not in ("schema", "tool"))

@@ -165,7 +165,7 @@ class PairwiseJury:
 
     async def _compare_row(self, row: Any) -> Comparison:
         if isinstance(row, Mapping):
-            return await self.compare(**row)
+            return await self.compare(**cast("Mapping[str, Any]", row))
         question, response_a, response_b = row
         return await self.compare(question, response_a, response_b)
 
@@ -189,7 +189,6 @@ class PairwiseJury:
 def _vote(seat: Seat, judgments: Sequence[Judgment], rule: Rule, replacement: bool, swap: bool) -> PairVote:
     """One judge's vote: each order's repetitions folded, the swapped order un-swapped, the two reconciled."""
     first = fold([j for j in judgments if j.order == "ab"], rule)
-    shared = {"judgments": tuple(judgments), "replacement": replacement, "weight": seat.spec.weight}
     if not swap:
         vote, flip, completed = (cast("Any", first.value) if first.decided else None), None, False
         verdicts = (first,)
@@ -207,7 +206,9 @@ def _vote(seat: Seat, judgments: Sequence[Judgment], rule: Rule, replacement: bo
         explanation=first.explanation or verdicts[-1].explanation,
         failure=failure,
         abstained=failure is None and any(v.status == "abstained" for v in verdicts),
-        **cast("Any", shared),
+        judgments=tuple(judgments),
+        replacement=replacement,
+        weight=seat.spec.weight,
     )
 
 

@@ -75,7 +75,7 @@ def outcome(result: PanelResult) -> str:
 
 def summarize(results: Iterable[PanelResult | str]) -> Summary:
     """The counts over results, or over the words of `outcome` (letter case does not count)."""
-    counts = dict.fromkeys((*_OUTCOMES, "unrated"), 0)
+    counts: dict[str, int] = {name: 0 for name in (*_OUTCOMES, "unrated")}
     usages: list[Usage | None] = []
     calls = saved = 0
     for result in results:

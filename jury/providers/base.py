@@ -68,10 +68,23 @@ class Provider(Protocol):
     @property
     def name(self) -> str: ...
 
-    def rungs(self, model: str) -> tuple[Rung, ...]:
-        """The rungs this provider can climb for a model, best first."""
+    def rungs(self, model: str, settings: Settings | None = None) -> tuple[Rung, ...]:
+        """The rungs this provider can climb for a model with these settings, best first."""
         ...
 
     async def complete(self, request: Request) -> Reply:
         """One call. Raises `ProviderError`; never retries, never guesses."""
+        ...
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """What a provider may do besides: look at the item before its request is asked (`local` answers the question first).
+
+    `judge.py` calls `prepare` once a judgment, before the ladder and outside any deadline, and asks what it returns.
+    A provider whose attribute `keeps_deadline` is true applies `settings.timeout_s` itself, from when a call's turn comes.
+    """
+
+    async def prepare(self, request: Request, case: Any) -> Request:
+        """The request to ask. `case` is the `judge.Case` of the item. Raises what `complete` raises."""
         ...

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from jury.errors import ConfigError, ProviderError
-from jury.providers.base import Request
+from jury.providers.base import Request, Settings
 from jury.results import Reply, Rung
 
 Script = Iterable[Any] | Mapping[str, Any] | Callable[[Request], Any]
@@ -45,7 +45,7 @@ class ScriptedProvider:
             queue = iter(script)
             self._answer = lambda request: _take(queue, request)
 
-    def rungs(self, model: str) -> tuple[Rung, ...]:
+    def rungs(self, model: str, settings: Settings | None = None) -> tuple[Rung, ...]:
         return self._rungs
 
     async def complete(self, request: Request) -> Reply:
@@ -61,7 +61,7 @@ class ScriptedFiles:
     def __init__(self) -> None:
         self._files: dict[str, ScriptedProvider] = {}
 
-    def rungs(self, model: str) -> tuple[Rung, ...]:
+    def rungs(self, model: str, settings: Settings | None = None) -> tuple[Rung, ...]:
         return ("direct",)
 
     async def complete(self, request: Request) -> Reply:
