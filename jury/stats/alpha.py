@@ -109,8 +109,8 @@ def alpha_interval(
 ) -> Estimate:
     """`krippendorff_alpha` with a percentile interval over items, or over `clusters` of items (sessions, templates).
 
-    Items are drawn, never single ratings. A declared scale comes in through `rating_table(ratings, scale=...)`. Undefined
-    replicates are dropped and counted in `note`.
+    Items are drawn, never single ratings. A declared scale comes in through `rating_table(ratings, scale=...)`.
+    Undefined replicates are dropped and counted in `note`.
 
     >>> ratings = [["P", "P"], ["P", "F"], ["F", "F"], ["P", "P"], ["F", "F"], ["F", "P"]]
     >>> interval = alpha_interval(ratings, seed=7)

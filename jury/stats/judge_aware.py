@@ -157,7 +157,7 @@ def judge_aware_bradley_terry(
         return JudgeAwareRanking({}, {}, None, {}, None, prior, (), state)
     data, fixed = _arrays(played, pairs.items, judges, prior, floor)
     rng = generator(seed)
-    split, free = data.s_basis.shape[1], data.l_basis.shape[1]
+    split, free = int(data.s_basis.shape[1]), int(data.l_basis.shape[1])
     no_spread = _Data(data.judge, data.design, data.outcome, data.weight, data.s_basis, data.l_basis[:, :0], prior)
     plain, _, plain_loglik, _ = _climb(no_spread, np.zeros(split))
     best = _climb(data, np.concatenate([plain, np.zeros(free)]))
@@ -167,7 +167,7 @@ def judge_aware_bradley_terry(
         best = other if other[1] > best[1] + 1e-9 else best
     x, _, loglik, settled = best
     s, log_sigma = data.s_basis @ x[:split], data.l_basis @ x[split:]
-    runs_away = float(np.abs(log_sigma).max(initial=0.0)) > 12.0  # a judge that never contradicts itself
+    runs_away = _never_wrong(data, x)
     if not settled or runs_away:
         why: Reason = "no_finite_estimate" if runs_away else "no_convergence"
         return JudgeAwareRanking({}, {}, None, {}, None, prior, fixed, why)
@@ -182,6 +182,14 @@ def judge_aware_bradley_terry(
         fixed,
         state,
     )
+
+
+def _never_wrong(data: _Data, x: FloatArray) -> bool:
+    """Whether all games of some judge are as good as certain: its sigma is on the way to 0, where the climb stopped."""
+    surprise = np.abs(data.outcome - logistic(_margins(data, x)[0]))
+    worst = np.zeros(len(data.l_basis))
+    np.maximum.at(worst, data.judge, surprise)
+    return bool((worst < 1e-6).any())
 
 
 def _counted(game: JudgedGame) -> Game:
