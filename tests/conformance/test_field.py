@@ -37,7 +37,7 @@ from tests.conformance.cases import load, params
 from tests.conformance.comparing import Failed, fits
 
 AREAS = ("parsing", "provider", "dataset", "aggregation", "statistics", "pairwise", "cli", "report")
-ELSEWHERE = ("load_rows",)  # test_field_dataset.py
+ELSEWHERE = ("load_rows", "run_cli")  # test_field_dataset.py, test_field_cli.py
 WINNERS = Labels(["A", "B", "tie"])
 SHOWN = ("This is answer one.", "This is answer two.")
 

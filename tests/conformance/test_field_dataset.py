@@ -12,7 +12,8 @@ import pytest
 
 from jury.datasets import rows
 from jury.errors import DataError
-from tests.conformance.cases import folder, load
+from tests.conformance.cases import folder, load, params
+from tests.conformance.comparing import Failed, fits
 
 CASES = [c for c in load("field.json")["cases"] if c["op"] == "load_rows"]
 
@@ -24,47 +25,24 @@ print(json.dumps([dict(r.values) for r in rows(sys.argv[1])]))
 """
 
 
-@pytest.mark.parametrize("case", CASES, ids=[c["id"] for c in CASES])
-def test_field(case: dict[str, Any]) -> None:
-    given = case["input"]
+def read(given: dict[str, Any]) -> list[dict[str, Any]]:
     path = str(folder() / given["file"])
+    if "locale" not in given:
+        return [dict(row.values) for row in rows(path, needs=tuple(given.get("needs", ())))]
+    env = {**os.environ, "LC_ALL": given["locale"], "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run([sys.executable, "-c", READER, path], env=env, capture_output=True, check=True)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("case", params(CASES))
+def test_field(case: dict[str, Any]) -> None:
+    found: Any
     try:
-        if "locale" in given:
-            env = {**os.environ, "LC_ALL": given["locale"], "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-            done = subprocess.run([sys.executable, "-c", READER, path], env=env, capture_output=True, check=True)
-            found: list[dict[str, Any]] | DataError = json.loads(done.stdout)
-        else:
-            found = [dict(r.values) for r in rows(path, needs=tuple(given.get("needs", ())))]
+        records = read(case["input"])
     except DataError as error:
-        found = error
-    wanted = case["expect"].get("any_of", [case["expect"]])
-    assert any(fits(found, w) for w in wanted), found
-
-
-def fits(found: list[dict[str, Any]] | DataError, want: dict[str, Any]) -> bool:
-    if isinstance(found, DataError):
-        error = want.get("error")
-        return bool(error) and found.kind == error["kind"] and all(says(str(found), t) for t in error.get("says", []))
-    ok = want.get("ok")
-    if not ok:
-        return False
-    lengths = {column: [len(r[column]) for r in found] for column in ok.get("lengths", {})}
-    return (
-        ok.get("row_count", len(found)) == len(found)
-        and ok.get("lengths", {}) == lengths
-        and ("rows" not in ok or (len(found) == len(ok["rows"]) and all(map(same, found, ok["rows"]))))
-    )
-
-
-def same(row: dict[str, Any], want: dict[str, Any]) -> bool:
-    for key, value in want.items():
-        if key.endswith("_any_of"):
-            if row.get(key.removesuffix("_any_of")) not in value:
-                return False
-        elif key not in row or type(row[key]) is not type(value) or row[key] != value:
-            return False
-    return True
-
-
-def says(message: str, text: str) -> bool:
-    return any(part.lower() in message.lower() for part in text.split("|"))
+        found = Failed(error.kind, str(error))
+    else:
+        columns = [c for c in records[0] if isinstance(records[0][c], str)]
+        lengths = {c: [len(r[c]) for r in records] for c in columns}
+        found = {"rows": records, "row_count": len(records), "lengths": lengths}
+    assert fits(found, case["expect"]), found

@@ -1,0 +1,62 @@
+"""The root of the command line. Only the command that is asked for gets its options: to read all costs time.
+
+`python -m jury --help` is the first thing people run, so this module loads typer and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+HELP = "Juries of judges: verdicts on the outputs of models and agents, with who voted what and why."
+COMMANDS = {
+    "demo": "A first run without any key: a small local model and functions judge shipped items.",
+    "judge": "Is each answer in a file good enough?",
+    "compare": "Which of two answers in each row of a file is better?",
+    "render": "The exact text that each judge would get for one row. Calls nobody.",
+    "check": "Is everything in place: the prompt, the judges and their keys, the data?",
+}
+
+
+def make(arguments: Sequence[str]) -> typer.Typer:
+    """The application for these arguments: the command they name in full, of the others the name and one line."""
+    app = typer.Typer(
+        add_completion=False,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help=HELP,
+    )
+    app.callback()(_root)
+    asked = next((a for a in arguments if not a.startswith("-")), None)
+    for name, line in COMMANDS.items():
+        if name == asked:
+            from jury.cli import commands
+
+            app.command(name, short_help=line)(getattr(commands, name))
+        else:
+            app.command(name, help=line)(_other)
+    return app
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from jury import __version__
+
+        typer.echo(f"jury {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Nothing by itself: see the commands."""
+
+
+def _other() -> None:
+    """Stands for a command that was not asked for."""

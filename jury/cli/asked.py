@@ -1,0 +1,203 @@
+"""What was asked for on the command line, and the jury that it means: options become the factories' keywords."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jury.cli.functions import is_function, load_function
+from jury.errors import ConfigError
+from jury.judge import JudgeSpec
+from jury.pairwise import PairwiseJury, llm_jury_pairwise
+from jury.pointwise import Jury, llm_jury
+from jury.scales import Labels, Numeric
+
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
+_RANGE = re.compile(rf"\s*{_NUMBER}\s*(?:\.\.|[-:,]|\s)\s*{_NUMBER}\s*")
+ANYONE = "(any judge)"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options of one command, as they were given; each command has some of them."""
+
+    file: str = ""
+    criteria: str | None = None
+    judges: Sequence[str] = ()
+    prompt: str | None = None
+    system: str | None = None
+    variables: Sequence[str] = ()
+    labels: Sequence[str] = ()
+    passing: Sequence[str] = ()
+    na: str | None = None
+    range: str | None = None
+    threshold: float | None = None
+    repetitions: int | None = None
+    min_successful_judges: int | None = None
+    stand_ins: Sequence[str] = ()
+    assignment: str | None = None
+    aggregator: str | None = None
+    stop: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    timeout: float | None = None
+    concurrency: int | None = None
+    swap: bool = True
+    strict: bool = False
+    map: Sequence[str] = ()
+    limit: int | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    output: str | None = None
+    overwrite: bool = False
+    json: bool = False
+    fail_under: float | None = None
+    min_coverage: float | None = None
+    show: int = 20
+    row: int = 1
+    call: bool = False
+
+    def check(self) -> None:
+        """What belongs to the command line alone. Raises `ConfigError`."""
+        for name, share in (("--fail-under", self.fail_under), ("--min-coverage", self.min_coverage)):
+            if share is not None and not 0 <= share <= 1:
+                hint = f" (did you mean {share / 100:g}?)" if 1 < share <= 100 else ""
+                raise ConfigError(f"{name} is a share from 0 to 1, got {share:g}{hint}")
+        for name, count in (("--limit", self.limit), ("--row", self.row)):
+            if count is not None and count < 1:
+                raise ConfigError(f"{name} must be a whole number from 1, got {count}")
+
+
+def asked(options: Mapping[str, Any]) -> Asked:
+    """A command's options; a list that was not given is empty."""
+    return Asked(**{k: v for k, v in options.items() if v is not None})
+
+
+def pointwise(asked: Asked, *, anyone: bool = False) -> Jury:
+    """The jury of `judge`. With `anyone` an unnamed panel is one nameless seat, so that nothing has to be set up."""
+    user, system = prompt_texts(asked)
+    return llm_jury(
+        criteria=asked.criteria,
+        prompt=user,
+        system_prompt=system,
+        strict_template=asked.strict,
+        variables=pairs_of(asked.variables),
+        **_scale(asked),
+        **_panel(asked, anyone),
+    )
+
+
+def _scale(asked: Asked) -> dict[str, Any]:
+    labels, passing, scores = listed(asked.labels), listed(asked.passing), score_range(asked.range)
+    if asked.na is not None:
+        if scores or asked.threshold is not None:
+            raise ConfigError("--na belongs to --labels; a score has none (leave out --range and --threshold)")
+        return {"scale": Labels(labels, passing, asked.na)}
+    if scores and asked.threshold is None and not (labels or passing):
+        return {"scale": Numeric(*scores, threshold=None)}
+    return {
+        "labels": labels or None,
+        "passing_labels": passing or None,
+        "score_range": scores,
+        "threshold": asked.threshold,
+        "verdict_kind": "numeric" if asked.threshold is not None and not labels else None,
+    }
+
+
+def pairwise(asked: Asked, *, anyone: bool = False) -> PairwiseJury:
+    """The jury of `compare`."""
+    user, system = prompt_texts(asked)
+    return llm_jury_pairwise(
+        criteria=asked.criteria,
+        prompt=user,
+        system_prompt=system,
+        swap=asked.swap,
+        strict_template=asked.strict,
+        variables=pairs_of(asked.variables),
+        **_panel(asked, anyone),
+    )
+
+
+def _panel(asked: Asked, anyone: bool) -> dict[str, Any]:
+    judges: list[Any] = seats(asked.judges)
+    if not judges and anyone and not _configured():
+        judges = [JudgeSpec("scripted/nobody", id=ANYONE)]
+    return {
+        "judges": judges or None,
+        "replacement_judges": seats(asked.stand_ins) or None,
+        "repetitions": asked.repetitions,
+        "min_successful_judges": asked.min_successful_judges,
+        "assignment": asked.assignment,
+        "aggregator": asked.aggregator,
+        "stop": asked.stop,
+        "temperature": asked.temperature,
+        "max_tokens": asked.max_tokens,
+        "timeout_ms": None if asked.timeout is None else asked.timeout * 1000,
+        "max_concurrency": asked.concurrency,
+    }
+
+
+def _configured() -> bool:
+    from jury.config import default_judges
+
+    try:
+        return bool(default_judges())
+    except ConfigError:
+        return False
+
+
+def seats(judges: Sequence[str]) -> list[Any]:
+    """Judge ids stay texts; `module:function` and `file.py:function` become the function."""
+    return [load_function(j) if is_function(j) else j for j in listed(judges)]
+
+
+def prompt_texts(asked: Asked) -> tuple[str | None, str | None]:
+    """User and system template; None where the shipped one stands."""
+    from jury import prompts
+
+    user = system = None
+    if asked.prompt is not None:
+        spec = prompts.load(asked.prompt)
+        user, system = spec.user, spec.system or None
+    if asked.system is not None:
+        system = read_text(asked.system)
+    return user, system
+
+
+def read_text(path: str) -> str:
+    """A text file in UTF-8, whatever the locale. Raises `ConfigError`."""
+    try:
+        return Path(path).read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def listed(texts: Sequence[str]) -> list[str]:
+    """`["a,b", "c"]` -> `["a", "b", "c"]`."""
+    return [part.strip() for text in texts for part in text.split(",") if part.strip()]
+
+
+def pairs_of(texts: Sequence[str]) -> dict[str, str] | None:
+    """`["NAME=value"]` as a mapping. Raises `ConfigError`."""
+    made: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise ConfigError(f"--var is written NAME=VALUE, got {text!r}")
+        made[name.strip()] = value
+    return made or None
+
+
+def score_range(text: str | None) -> tuple[float, float] | None:
+    """`1-5`, `0..1`, `-1:1` or `0,10` as two numbers. Raises `ConfigError`."""
+    if text is None:
+        return None
+    found = _RANGE.fullmatch(text)
+    if found is None:
+        raise ConfigError(f"--range is written LOW-HIGH, such as 1-5 or -1..1, got {text!r}")
+    return float(found[1]), float(found[2])

@@ -1,0 +1,110 @@
+"""`jury check`: names in the prompt, judges and keys, the data file; with `--call` one test call to each judge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from rich.text import Text
+
+from jury import names, prompts, sync
+from jury.cli import exits
+from jury.cli.asked import ANYONE, Asked, pairs_of, pairwise, pointwise, prompt_texts
+from jury.cli.items import Items, pair_fields, row_at
+from jury.cli.judging import missing_key
+from jury.cli.progress import Progress
+from jury.cli.render import is_pair
+from jury.cli.tables import facts, money, shorten, stdout, word
+from jury.cli.writing import print_json
+from jury.datasets import FIELDS, STDIN, find, to_item
+from jury.errors import ConfigError
+from jury.templates import Template
+
+QUESTION, ANSWER, WRONG = "What is two plus two?", "4", "5"
+CRITERIA = "The answer is right."
+
+
+def check(asked: Asked) -> int:
+    """Prints what was found; returns 2 where something must be set right, 3 where a test call failed."""
+    asked.check()
+    if asked.file == STDIN:
+        raise ConfigError("check reads a file, not standard input")
+    data = _data(asked) if asked.file else {}
+    pair = bool(data.get("pairs"))
+    with Progress("calls") as progress:
+        named = replace(asked, criteria=asked.criteria or CRITERIA) if asked.prompt is None else asked
+        jury: Any = pairwise(named, anyone=True) if pair else pointwise(named, anyone=True)
+        judges = [{"judge": s.name, "problem": None if s.function else missing_key(s)} for s in jury.panel.seats]
+        if asked.call:
+            progress.say(f"one call to each of {len(judges)} judges")
+            _call(jury, judges, pair)
+    if [j["judge"] for j in judges] == [ANYONE]:
+        judges[0]["problem"] = "no judges: --judges, JURY_JUDGES, JUDGE_MODEL or jury.yaml"
+    prompt = _prompt(asked, "pairwise" if pair else "pointwise")
+    found = {"prompt": prompt, "judges": judges, "data": data}
+    if asked.json:
+        print_json(found)
+    else:
+        _print(found)
+    if any(j.get("error") for j in judges):
+        return exits.NO_RESULT
+    return exits.USAGE if prompt["unknown"] or any(j["problem"] for j in judges) else exits.OK
+
+
+def _prompt(asked: Asked, kind: names.Kind) -> dict[str, Any]:
+    user, system = prompt_texts(asked)
+    shipped = prompts.shipped(kind)
+    known = names.known(kind, pairs_of(asked.variables) or {})
+    templates = [
+        Template(shipped.user if user is None else user, name="prompt"),
+        Template(shipped.system if system is None else system, name="system"),
+    ]
+    return {
+        "prompt": asked.prompt or f"{kind} (shipped)",
+        "names": list(dict.fromkeys(name for t in templates for name in t.names)),
+        "unknown": [str(u) for t in templates for u in t.unknown(known)],
+    }
+
+
+def _data(asked: Asked) -> dict[str, Any]:
+    row = row_at(asked, 1)
+    pairs = is_pair(row)
+    fields = {field: found.column for field in FIELDS if (found := find(row, field)) is not None}
+    reader = pair_fields if pairs else to_item
+    total = Items(asked, reader, lambda _: None).count()
+    return {"file": asked.file, "rows": total, "pairs": pairs, "fields": fields, "columns": list(row.values)}
+
+
+def _call(jury: Any, judges: list[dict[str, Any]], pair: bool) -> None:
+    work = jury.compare(QUESTION, ANSWER, WRONG) if pair else jury.judge(input=QUESTION, output=ANSWER)
+    for judge, vote in zip(judges, sync.run(work).votes, strict=False):
+        took = sum(j.latency_s for j in vote.judgments)
+        judge |= {"error": vote.error, "value": vote.value, "seconds": round(took, 3)}
+        judge["cost"] = vote.usage.cost if vote.usage else None
+        judge["paid"] = money(vote.usage, sum(j.calls for j in vote.judgments))
+
+
+def _print(found: dict[str, Any]) -> None:
+    prompt, data = found["prompt"], found["data"]
+    known = len(prompt["names"]) - len(prompt["unknown"])
+    lines: list[tuple[str, str | Text]] = [("prompt", f"{prompt['prompt']}: {known} known names")]
+    lines += [("", word(f"cannot be filled: {unknown}", "fail")) for unknown in prompt["unknown"]]
+    width = max(len(judge["judge"]) for judge in found["judges"])
+    for i, judge in enumerate(found["judges"]):
+        if judge.get("error"):
+            told = word(f"failed: {shorten(judge['error'], 200)}", "fail")
+        elif judge["problem"]:
+            told = word(judge["problem"], "fail")
+        elif "seconds" in judge:
+            told = word(f"answered {judge['value']} in {judge['seconds']:.2f} s, {judge['paid']}", "pass")
+        else:
+            told = word("ready", "pass")
+        lines.append(("judges" if i == 0 else "", Text.assemble(judge["judge"].ljust(width + 2), told)))
+    if data:
+        fields = ", ".join(f if f == column else f"{f} = {column}" for f, column in data["fields"].items())
+        lines.append(("data", f"{data['file']}: {data['rows']} {'pairs' if data['pairs'] else 'rows'}"))
+        lines.append(("", fields))
+        others = [c for c in data["columns"] if c not in data["fields"].values()]
+        if others:
+            lines.append(("", "as {{row.NAME}}: " + ", ".join(others)))
+    facts(stdout(), lines)

@@ -1,0 +1,34 @@
+"""The exit codes, and which of them a run earns. Knows numbers only."""
+
+from __future__ import annotations
+
+from jury.summary import Summary, WinRate
+
+OK = 0
+BELOW = 1  # the pass rate is below --fail-under
+USAGE = 2  # wrong options, configuration or data; nothing was asked, or the run could not go on
+NO_RESULT = 3  # nothing usable came out, or less of it than --min-coverage
+UNDECIDED = 4  # kept for gates that compare two runs
+INTERRUPTED = 130  # Ctrl-C: what was judged is kept
+
+
+def of_summary(summary: Summary, fail_under: float | None, min_coverage: float | None) -> int:
+    """The code of a pointwise run. An outage (3) comes before a bad rate (1): the rate of a rest says nothing."""
+    if not summary.coverage or _short(summary.coverage, min_coverage):
+        return NO_RESULT
+    if fail_under is None:
+        return OK
+    if summary.pass_rate is None:  # all items are NA: there is no rate to compare
+        return NO_RESULT
+    return OK if summary.met(fail_under) else BELOW
+
+
+def of_comparisons(rate: WinRate, fail_under: float | None, min_coverage: float | None) -> int:
+    """The code of a pairwise run; `fail_under` is for A's win rate."""
+    if not rate.coverage or rate.win_rate_a is None or _short(rate.coverage, min_coverage):
+        return NO_RESULT
+    return BELOW if _short(rate.win_rate_a, fail_under) else OK
+
+
+def _short(value: float, wanted: float | None) -> bool:
+    return wanted is not None and value < wanted - 1e-12

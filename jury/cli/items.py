@@ -1,0 +1,89 @@
+"""Rows on their way to the jury: checked before anything is paid, counted, and known again when their results come."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import fields
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+from jury.cli.asked import Asked
+from jury.datasets import FIELDS, STDIN, Row, find, parse_map, rows, to_pair
+from jury.errors import DataError, JuryError
+
+T = TypeVar("T")
+
+
+def pair_fields(row: Row) -> dict[str, Any]:
+    """A row as the keywords of `compare`."""
+    pair = to_pair(row)
+    return {f.name: getattr(pair, f.name) for f in fields(pair)}
+
+
+class Items(Generic[T]):
+    """The items of a data file. `make` turns a row into one (`to_item`, `to_pair`); `id_of` reads its id."""
+
+    def __init__(self, asked: Asked, make: Callable[[Row], T], id_of: Callable[[T], str | None]) -> None:
+        self._asked = asked
+        self._make = make
+        self._id_of = id_of
+        self._mapping = parse_map(asked.map)
+        self._numbers: dict[str | None, int] = {}
+        self.fault: JuryError | None = None
+
+    def count(self) -> int | None:
+        """How many items there are, every one of them read and checked; None for standard input, which comes once.
+
+        Raises `DataError`: a torn line at the end of a file is told before the first call, not after the last.
+        """
+        if self._asked.file == STDIN:
+            return None
+        return sum(1 for _ in self._walk())
+
+    def __aiter__(self) -> AsyncIterator[T]:
+        return self._stream()
+
+    def number(self, item_id: str | None) -> int:
+        """The row number of a result's item, from 1. Asked once for each result."""
+        return self._numbers.pop(item_id, 0)
+
+    def _walk(self) -> Iterator[tuple[int, T]]:
+        asked = self._asked
+        found = rows(asked.file, mapping=self._mapping, encoding=asked.encoding, delimiter=asked.delimiter)
+        for row in islice(found, asked.limit):
+            yield row.number, self._make(row)
+
+    async def _stream(self) -> AsyncIterator[T]:
+        walk = self._walk()
+        waits = self._asked.file == STDIN  # another program's output: the calls in flight must not wait with it
+        while True:
+            try:
+                found = await asyncio.to_thread(next, walk, None) if waits else next(walk, None)
+            except JuryError as error:  # ends the stream: what is being judged was paid for and comes to its end
+                self.fault = error
+                return
+            if found is None:
+                return
+            number, item = found
+            self._numbers[self._id_of(item)] = number
+            yield item
+
+
+def no_input(asked: Asked, wanted: frozenset[str]) -> str | None:
+    """What to say where judges are to read the question and the first row has none; standard input is not looked at."""
+    asks = any(name.split(".")[0] in ("input", "log", "question") and "expected" not in name for name in wanted)
+    if asked.file == STDIN or not asks or find(row_at(asked, 1), "input") is not None:
+        return None
+    return f"note: no column for the input (looked for {', '.join(FIELDS['input'])}): judges see no question"
+
+
+def row_at(asked: Asked, number: int) -> Row:
+    """The row of that number, from 1. Raises `DataError` where there are fewer."""
+    found = rows(asked.file, mapping=parse_map(asked.map), encoding=asked.encoding, delimiter=asked.delimiter)
+    last = 0
+    for row in found:
+        if row.number == number:
+            return row
+        last = row.number
+    raise DataError(f"{asked.file} has {last} rows; there is no row {number}", "no_rows", file=asked.file)

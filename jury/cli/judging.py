@@ -1,0 +1,180 @@
+"""`jury judge` and `jury compare`: from the options to the exit code."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jury import __version__
+from jury.cli import exits, tables
+from jury.cli.asked import Asked, listed, pairwise, pointwise
+from jury.cli.items import Items, no_input, pair_fields
+from jury.cli.progress import Progress
+from jury.cli.tally import Tally
+from jury.cli.writing import RESULTS, Folder, JsonStream
+from jury.datasets import STDIN, to_item
+from jury.errors import ConfigError, JuryError
+from jury.panel import Panel
+from jury.providers import registry
+from jury.scales import Labels, Numeric, Scale
+from jury.summary import WinRate
+
+
+@dataclass
+class _Run:
+    """One run: results in, lines and counts out, until it ends or is interrupted."""
+
+    asked: Asked
+    progress: Progress
+    items: Items[Any]
+    folder: Folder
+    stream: JsonStream
+    tally: Tally
+    interrupted: bool = False
+    fault: JuryError | None = None
+
+    def all_of(self, results: AsyncIterator[Any]) -> None:
+        """Takes all results. An interrupt or a fault of the data ends them; what came before is kept."""
+        try:
+            asyncio.run(self._take(results))  # on Ctrl-C it cancels the calls in flight and closes the iterator
+            self.fault = self.items.fault
+        except KeyboardInterrupt:
+            self.interrupted = True
+        except JuryError as error:
+            self.fault = error
+
+    async def _take(self, results: AsyncIterator[Any]) -> None:
+        async for result in results:
+            self.folder.add(result)
+            self.stream.add(result)
+            self.progress.add(self.tally.add(self.items.number(result.item_id), result))
+
+    def finish(self, counts: Mapping[str, Any], panel: Panel) -> None:
+        """Writes the summary, and with `--json` the end of what stdout got."""
+        summary = {
+            **counts,
+            "judges": [s.name for s in panel.seats],
+            "file": self.asked.file,
+            "criteria": self.asked.criteria,
+            "seconds": round(self.progress.seconds, 3),
+            "complete": not self.interrupted and self.fault is None,
+            "jury": __version__,
+        }
+        self.folder.finish(summary)
+        self.stream.finish(summary)
+
+    def code(self, code: int) -> int:
+        """The exit code, with the last words on stderr."""
+        kept = f"kept in {self.folder.path / RESULTS}" if self.folder.path else "not kept: no -o DIR was given"
+        if self.fault is not None:
+            self.progress.say(f"error: {self.fault}")
+        if self.fault is not None or self.interrupted:
+            how = "stopped" if self.fault else "interrupted"
+            self.progress.say(f"{how}: {self.progress.told} judged, {kept}")
+            return exits.USAGE if self.fault else exits.INTERRUPTED
+        return code
+
+
+def judge(asked: Asked) -> int:
+    """Runs `jury judge`; returns the exit code. Raises `ConfigError` or `DataError` before the first call."""
+    asked.check()
+    with Progress("rows") as progress:
+        jury = pointwise(asked)
+        if asked.fail_under is not None and not _has_pass_mark(jury.scale):
+            raise ConfigError("--fail-under needs to know what passes: --passing LABELS, or --threshold for a score")
+        ready(jury.panel)
+        items = Items(asked, to_item, lambda item: item[0].id)
+        total = items.count()
+        progress.note(no_input(asked, jury.panel.wanted))
+        with Folder(asked.output, overwrite=asked.overwrite) as folder:
+            tally = Tally(asked.show, judges=[s.name for s in jury.panel.seats])
+            run = _Run(asked, progress, items, folder, JsonStream(asked.json), tally)
+            progress.start(total)
+            run.all_of(jury.judge_many(items, ordered=False))
+            summary = run.tally.summary()
+            run.finish(summary.to_dict(), jury.panel)
+    if not asked.json and run.tally.n:
+        console = tables.stdout()
+        tables.verdict_table(run.tally, console)
+        tables.facts(console, [*tables.summary_lines(summary, run.tally), *_next(asked, run, "judge")])
+    return run.code(exits.of_summary(summary, asked.fail_under, asked.min_coverage))
+
+
+def compare(asked: Asked) -> int:
+    """Runs `jury compare`; returns the exit code. Raises `ConfigError` or `DataError` before the first call."""
+    asked.check()
+    with Progress("pairs") as progress:
+        jury = pairwise(asked)
+        ready(jury.panel)
+        items = Items(asked, pair_fields, lambda pair: pair["id"])
+        total = items.count()
+        progress.note(no_input(asked, jury.panel.wanted))
+        with Folder(asked.output, overwrite=asked.overwrite) as folder:
+            tally = Tally(asked.show, judges=[s.name for s in jury.panel.seats])
+            run = _Run(asked, progress, items, folder, JsonStream(asked.json), tally)
+            progress.start(total)
+            run.all_of(jury.compare_many(items, ordered=False))
+            rate = run.tally.win_rate()
+            run.finish(_counts(rate, run.tally), jury.panel)
+    if not asked.json and run.tally.n:
+        console = tables.stdout()
+        tables.verdict_table(run.tally, console)
+        tables.facts(console, [*tables.comparison_lines(rate, run.tally), *_next(asked, run, "compare")])
+    return run.code(exits.of_comparisons(rate, asked.fail_under, asked.min_coverage))
+
+
+def _counts(rate: WinRate, tally: Tally) -> dict[str, Any]:
+    undecided = {f"n_{k.replace(' ', '_')}": tally.outcomes[k] for k in ("inconclusive", "error", "not judged")}
+    return {
+        "win_rate_a": rate.win_rate_a,
+        "coverage": rate.coverage,
+        "n_total": rate.n_total,
+        "n_a": rate.n_a,
+        "n_b": rate.n_b,
+        "n_tie": rate.n_tie,
+        **undecided,
+        "flips": dict(tally.flips),
+        "n_both_orders": tally.both_orders,
+        "calls": tally.calls,
+        "calls_saved": tally.saved,
+        "cost": tally.usage.cost if tally.usage else None,
+    }
+
+
+def ready(panel: Panel) -> None:
+    """What can be known before the first call: every provider is known, and not every key is missing."""
+    missing = {s.name: why for s in panel.seats if s.function is None and (why := missing_key(s))}
+    if missing and len(missing) == len(panel.seats):
+        raise ConfigError("; ".join(dict.fromkeys(missing.values())) + " (or judge without any key: jury demo)")
+    panel.lone = False  # an exception of the only judge function costs its item, not the run
+
+
+def missing_key(seat: Any) -> str | None:
+    """Why a seat's calls cannot be paid, or None. Raises `ConfigError` for a provider that nobody knows."""
+    name = seat.provider.name
+    return None if seat.spec.provider is not None else registry.key_problem(name)
+
+
+def _has_pass_mark(scale: Scale) -> bool:
+    if isinstance(scale, Labels):
+        return bool(scale.passing)
+    return not isinstance(scale, Numeric) or scale.threshold is not None
+
+
+def _next(asked: Asked, run: _Run, command: str) -> list[tuple[str, str]]:
+    """Where the results are, and what to try next: two lines at most."""
+    lines: list[str] = []
+    shown, odd = run.tally.shown
+    failed = next((k.number for k in shown if odd or getattr(k.result, "passed", None) is False), None)
+    if run.tally.errors and len(run.tally.errors) == len(run.tally.judges):
+        lines.append("jury check --call --judges ...   one test call to each judge")
+    if failed is not None and asked.file != STDIN:
+        lines.append(f"jury render {asked.file} --row {failed} ...   the exact texts the judges read")
+    if not asked.output:
+        lines.append(f"jury {command} ... -o DIR   keeps every vote with its reason")
+    if len(listed(asked.judges)) == 1:
+        lines.append("--judges a,b,c   several judges: one is one opinion")
+    where = [("results", str(run.folder.path / RESULTS))] if run.folder.path else []
+    return [*where, *(("next" if i == 0 else "", text) for i, text in enumerate(lines[:2]))]

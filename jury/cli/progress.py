@@ -1,0 +1,119 @@
+"""What stderr shows while a run goes on: a bar on a terminal, a plain line now and then elsewhere; warnings once."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections import Counter
+from contextlib import AbstractContextManager
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+EVERY_S = 10.0  # between two plain lines
+
+
+def stderr() -> Console:
+    """The console for everything that is no result. Colours follow NO_COLOR and the terminal."""
+    return Console(stderr=True, highlight=False, soft_wrap=True, emoji=False, markup=False)
+
+
+class Progress(AbstractContextManager["Progress"]):
+    """Counts results and shows them once `start` was called. Prints what the package logs as warnings all the time."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.total: int | None = None
+        self.done = 0
+        self._counts: Counter[str] = Counter()
+        self._console = stderr()
+        self._start = self._last = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+        self._handler = _Warnings(self._console)
+
+    def __enter__(self) -> Progress:
+        logging.getLogger("jury").addHandler(self._handler)
+        return self
+
+    def start(self, total: int | None) -> None:
+        """`total` None is unknown."""
+        self.total = total
+        self._start = self._last = time.monotonic()
+        if self._console.is_terminal and not os.environ.get("CI"):
+            self._bar = self._make_bar()
+            self._task = self._bar.add_task("", total=self.total, counts="")
+            self._bar.start()
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger("jury").removeHandler(self._handler)
+        if self._bar is not None:
+            self._bar.stop()
+
+    def add(self, outcome: str) -> None:
+        """One more result."""
+        self.done += 1
+        self._counts[outcome] += 1
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self.done, counts=self.words)
+        elif time.monotonic() - self._last >= EVERY_S:
+            self._last = time.monotonic()
+            self.say(f"{self.told}: {self.words}")
+
+    def say(self, text: str) -> None:
+        """A line on stderr, above the bar where there is one."""
+        self._console.print(Text(text))
+
+    def note(self, text: str | None) -> None:
+        """A line that may be none."""
+        if text:
+            self.say(text)
+
+    @property
+    def words(self) -> str:
+        """`12 pass, 3 fail`, in the order of frequency."""
+        return ", ".join(f"{n} {name}" for name, n in self._counts.most_common())
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._start
+
+    @property
+    def told(self) -> str:
+        """`12 of 40 rows`."""
+        return f"{self.done}{self._of} {self.what}"
+
+    @property
+    def _of(self) -> str:
+        return f" of {self.total}" if self.total is not None else ""
+
+    def _make_bar(self) -> Any:
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        return Bar(
+            TextColumn(self.what),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[counts]}", style="dim"),
+            console=self._console,
+            transient=True,
+        )
+
+
+class _Warnings(logging.Handler):
+    """Every warning of the package, once."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(logging.WARNING)
+        self._console = console
+        self._seen: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if text not in self._seen:
+            self._seen.add(text)
+            self._console.print(Text(f"warning: {text}", style="yellow"))

@@ -1,0 +1,250 @@
+"""What stdout shows at the end of a run: the verdict table, who voted what, the rates with their coverage, the cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from jury.cli.tally import Kept, Tally
+from jury.results import Comparison, PairVote, PanelResult, Usage, Vote
+from jury.summary import Summary, WinRate, outcome
+
+WIDEST = 110  # columns; wider lines are hard to read
+NOT_ASKED = "·"
+MOST_COLUMNS = 5  # judges with a column of their own; the votes of more are counted
+STYLES = {
+    "pass": "green",
+    "fail": "red",
+    "na": "cyan",
+    "inconclusive": "yellow",
+    "error": "magenta",
+    "not judged": "dim",
+    "abstained": "dim",
+    "flip": "yellow",
+    "A": "green",
+    "B": "blue",
+    "tie": "cyan",
+}
+_REASONS = {
+    "tie": "tied",
+    "no_majority": "no majority",
+    "quorum": "too few votes",
+    "errors": "no usable reply",
+    "abstained": "abstained",
+    "rule": "no word from the aggregator",
+}
+
+
+def stdout() -> Console:
+    """The console for results; plain text of at most 80 columns where stdout is no terminal."""
+    console = Console(highlight=False, emoji=False, markup=False)
+    console.width = min(console.width, WIDEST)
+    return console
+
+
+def word(text: str, kind: str | None = None) -> Text:
+    """A word in the colour of its kind."""
+    return Text(text, style=STYLES.get(kind if kind is not None else text, ""))
+
+
+def verdict_table(tally: Tally, console: Console) -> None:
+    """One line a row: the verdict, each judge's vote under the judge's number, and why."""
+    rows, only_odd = tally.shown
+    if not rows:
+        return
+    names = any(not _is_number(k) for k in rows)
+    if 1 < len(tally.judges) <= MOST_COLUMNS:
+        for i, judge in enumerate(tally.judges, 1):
+            label = "judges " if i == 1 else "       "
+            console.print(Text.assemble((label, "dim"), (f"{i} ", "bold"), judge), overflow="ellipsis", no_wrap=True)
+    gap = (0, 1, 0, 0)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=gap, show_edge=False, expand=True, header_style="bold")
+    table.add_column("row", justify="right", no_wrap=True)
+    if names:
+        table.add_column("item", no_wrap=True, overflow="ellipsis", max_width=16)
+    table.add_column("verdict", no_wrap=True)
+    columns = tally.judges if 1 < len(tally.judges) <= MOST_COLUMNS else []
+    for i in range(len(columns)):
+        table.add_column(str(i + 1), no_wrap=True)
+    if len(tally.judges) > MOST_COLUMNS:
+        table.add_column("votes", max_width=24)
+    cells = [_cells(k, tally.judges, names) for k in rows]
+    heads = [len(str(column.header)) for column in table.columns]
+    widths = [max(head, *map(len, column)) for head, column in zip(heads, zip(*cells, strict=True), strict=True)]
+    room = max(20, console.width - sum(w + 2 for w in widths))
+    table.add_column("why", ratio=1)
+    for kept, row in zip(rows, cells, strict=True):
+        table.add_row(*row, Text(shorten(_why(kept.result), 2 * room - 8)))  # two lines; words do not break
+    show(console, table)
+    if tally.n > len(rows):
+        which = "that did not pass" if only_odd and not isinstance(rows[0].result, Comparison) else "without a winner"
+        shown = f"the first {len(rows)} rows {which}" if only_odd else f"the first {len(rows)}"
+        console.print(Text(f"{shown} of {tally.n}; -o DIR keeps all", style="dim"))
+    console.print()
+
+
+def _is_number(kept: Kept) -> bool:
+    return kept.result.item_id in (None, f"#{kept.number}", str(kept.number))
+
+
+def _cells(kept: Kept, judges: Sequence[str], names: bool) -> list[Text]:
+    result = kept.result
+    cells = [Text(str(kept.number), style="dim")]
+    if names:
+        cells.append(Text(result.item_id or ""))
+    cells.append(_verdict(result))
+    votes = {v.judge: v for v in result.votes}
+    marks = [_vote(votes.get(judge)) for judge in judges]
+    if len(judges) > MOST_COLUMNS:
+        counts = Counter(mark.plain for mark in marks if mark.plain != NOT_ASKED)
+        return [*cells, Text(", ".join(f"{n} {text}" for text, n in counts.most_common()))]
+    return [*cells, *(marks if len(judges) > 1 else ())]
+
+
+def _verdict(result: PanelResult | Comparison) -> Text:
+    if isinstance(result, Comparison):
+        return word("not judged" if result.status == "not_judged" else result.winner)
+    kind = outcome(result)
+    if kind in ("inconclusive", "error", "not_judged"):
+        return word(kind.replace("_", " "))
+    return word(_value_text(result.value, result.passed, marked=True), kind)
+
+
+def _value_text(value: Any, passed: bool | None, *, marked: bool = False) -> str:
+    if isinstance(value, bool):
+        return "pass" if value else "fail"
+    text = value if isinstance(value, str) else f"{value:.3g}"
+    if not marked or passed is None or text.casefold() in ("pass", "fail"):
+        return text
+    return f"{text} ({'pass' if passed else 'fail'})"
+
+
+def _vote(vote: Vote | PairVote | None) -> Text:
+    if vote is None:
+        return Text(NOT_ASKED, style="dim")
+    mark = "*" if vote.replacement else ""
+    if isinstance(vote, PairVote) and vote.flipped:
+        return word(f"flip{mark}", "flip")
+    if vote.decided and vote.value is not None:
+        kind = {True: "pass", False: "fail"}.get(vote.value) if isinstance(vote.value, bool) else str(vote.value)
+        return word(_value_text(vote.value, None) + mark, kind)
+    if vote.failed:
+        return word(f"error{mark}", "error")
+    return word(f"none{mark}", "abstained")
+
+
+def _why(result: PanelResult | Comparison) -> str:
+    if result.explanation:
+        return result.explanation.removeprefix("No verdict: ").removeprefix("Not judged: ")
+    return _REASONS.get(result.reason or "", "")
+
+
+def shorten(text: str, length: int) -> str:
+    """A text on one line, cut to a length."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= length else flat[: length - 1].rstrip() + "…"
+
+
+def percent(part: int, whole: int) -> str:
+    """A share as text; what is not all is never shown as 100%, what is not nothing never as 0%."""
+    share = 100 * part / whole
+    if 0 < part < whole:
+        share = min(max(share, 0.1), 99.9)
+    return f"{share:.1f}".removesuffix(".0") + "%"
+
+
+def money(usage: Usage | None, calls: int) -> str:
+    """What was paid; unknown is unknown."""
+    cost = usage.cost if usage else None
+    if cost is None:
+        price = "unknown (no price or no token count)" if usage else "not reported"
+    else:
+        price = f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
+    tokens = ""
+    if usage and usage.input_tokens is not None and usage.output_tokens is not None:
+        tokens = f", {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
+    return f"{price}  ({calls:,} call{'s' * (calls != 1)}{tokens})"
+
+
+def show(console: Console, table: Table) -> None:
+    """Prints a table, in pipes and files without the blanks that fill up its lines."""
+    if console.is_terminal:
+        console.print(table)
+        return
+    with console.capture() as caught:
+        console.print(table)
+    console.file.write("".join(line.rstrip() + "\n" for line in caught.get().splitlines()))
+
+
+def facts(console: Console, lines: Sequence[tuple[str, str | Text]]) -> None:
+    """`name   value` lines, aligned."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in lines:
+        grid.add_row(name, value if isinstance(value, Text) else Text(value))
+    show(console, grid)
+
+
+def summary_lines(summary: Summary, tally: Tally) -> list[tuple[str, str | Text]]:
+    """The pointwise run in numbers, each rate with its coverage."""
+    lines: list[tuple[str, str | Text]] = []
+    rated = summary.n_pass + summary.n_fail
+    if rated:
+        rate = percent(summary.n_pass, rated)
+        lines.append(("pass rate", Text(f"{rate}  {summary.n_pass} passed, {summary.n_fail} failed", style="bold")))
+    elif not summary.n_unrated:
+        lines.append(("pass rate", Text("undefined  nothing passed or failed", style="bold")))
+    if tally.values:
+        lines.append(("verdicts", ", ".join(f"{n} {name}" for name, n in tally.values.most_common(12))))
+    if tally.numbers:
+        lines.append(("mean", f"{tally.total / tally.numbers:.3g}"))
+    usable = rated + summary.n_na + summary.n_unrated
+    beside = (
+        f"{summary.n_na} NA, {summary.n_inconclusive} inconclusive, {summary.n_error} error, "
+        f"{summary.n_not_judged} not judged"
+    )
+    lines.append(("coverage", f"{percent(usable, summary.n_total)}  {usable} of {summary.n_total}: {beside}"))
+    return lines + _common(tally)
+
+
+def comparison_lines(rate: WinRate, tally: Tally) -> list[tuple[str, str | Text]]:
+    """The pairwise run in numbers."""
+    lines: list[tuple[str, str | Text]] = []
+    if rate.win_rate_a is not None:
+        share = percent(2 * rate.n_a + rate.n_tie, 2 * rate.n_judged)
+        counts = f"A {rate.n_a}, B {rate.n_b}, tie {rate.n_tie}"
+        lines.append(("win rate A", Text(f"{share}  {counts} (a tie counts half)", style="bold")))
+    else:
+        lines.append(("win rate A", Text("undefined  no pair was decided", style="bold")))
+    beside = ", ".join(f"{tally.outcomes[name]} {name}" for name in ("inconclusive", "error", "not judged"))
+    share = percent(rate.n_judged, rate.n_total)
+    lines.append(("coverage", f"{share}  {rate.n_judged} of {rate.n_total}: {beside}"))
+    if tally.both_orders:
+        flips = sum(tally.flips.values())
+        kinds = ", ".join(f"{n} {kind}" for kind, n in tally.flips.most_common())
+        told = f"{percent(flips, tally.both_orders)}  {flips} of {tally.both_orders} votes changed with the order"
+        lines.append(("flips", told + (f" ({kinds})" if kinds else "")))
+    return lines + _common(tally)
+
+
+def _common(tally: Tally) -> list[tuple[str, str | Text]]:
+    lines: list[tuple[str, str | Text]] = []
+    if tally.several:
+        told = f"{percent(tally.unanimous, tally.several)}  unanimous on {tally.unanimous} of {tally.several}"
+        lines.append(("agreement", told))
+    if tally.reasons:
+        lines.append(("undecided", ", ".join(f"{_REASONS.get(r, r)} {n}" for r, n in tally.reasons.most_common())))
+    for i, ((judge, kind), (n, detail)) in enumerate(tally.errors.items()):
+        lines.append(("errors" if i == 0 else "", word(f"{n} {kind} by {judge}: {shorten(detail, 160)}", "error")))
+    if tally.calls:
+        lines.append(
+            ("cost", money(tally.usage, tally.calls) + (f", {tally.saved:,} calls saved" if tally.saved else ""))
+        )
+    return lines

@@ -1,0 +1,121 @@
+"""What is kept of a run for its last screen: bounded, however many results there are. Prints nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from jury.results import Comparison, PanelResult, Usage
+from jury.summary import Summary, WinRate, outcome, win_rate
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A result with the number of its row."""
+
+    number: int
+    result: Any  # PanelResult or Comparison
+
+
+@dataclass
+class Tally:
+    """Feed it every result. `limit`: how many rows the last screen shows."""
+
+    limit: int
+    n: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter[str])
+    usage: Usage | None = None
+    calls: int = 0
+    saved: int = 0
+    judges: list[str] = field(default_factory=list[str])
+    values: Counter[str] = field(default_factory=Counter[str])
+    reasons: Counter[str] = field(default_factory=Counter[str])
+    errors: dict[tuple[str, str], list[Any]] = field(default_factory=dict[tuple[str, str], list[Any]])
+    flips: Counter[str] = field(default_factory=Counter[str])
+    both_orders: int = 0
+    several: int = 0  # results on which at least two votes decided
+    unanimous: int = 0
+    total: float = 0.0  # of numeric verdicts
+    numbers: int = 0
+    _first: list[Kept] = field(default_factory=list[Kept])
+    _odd: list[Kept] = field(default_factory=list[Kept])
+
+    def add(self, number: int, result: PanelResult | Comparison) -> str:
+        """Counts one result and returns its outcome in a word."""
+        self.n += 1
+        kept = Kept(number or self.n, result)
+        _keep(self._first, kept, self.limit)
+        if isinstance(result, Comparison):
+            word = _outcome_of_pair(result)
+            self._orders(result)
+        else:
+            word = outcome(result).replace("_", " ")
+            self._value(result)
+        self.outcomes[word] += 1
+        if word not in ("pass", "unrated", "A", "B", "tie"):
+            _keep(self._odd, kept, self.limit)
+        self.calls += result.calls
+        self.saved += result.calls_saved
+        self.usage = Usage.total((self.usage, result.usage))
+        if result.reason:
+            self.reasons[result.reason] += 1
+        if result.agreement is not None:
+            self.several += 1
+            self.unanimous += result.agreement == 1.0
+        for vote in result.votes:
+            if vote.judge not in self.judges:
+                self.judges.append(vote.judge)
+            if vote.failed and vote.error:
+                kind, _, detail = vote.error.partition(": ")
+                self.errors.setdefault((vote.judge, kind), [0, detail])[0] += 1
+        return word
+
+    def summary(self) -> Summary:
+        """The counts of a pointwise run."""
+        counts = {f"n_{word.replace(' ', '_')}": n for word, n in self.outcomes.items()}
+        return Summary(n_total=self.n, usage=self.usage, calls=self.calls, calls_saved=self.saved, **counts)
+
+    def win_rate(self) -> WinRate:
+        """The counts of a pairwise run."""
+        decided = ("A", "B", "tie")
+        return win_rate(word if word in decided else "inconclusive" for word in self.outcomes.elements())
+
+    @property
+    def shown(self) -> tuple[list[Kept], bool]:
+        """The rows for the table, in the order of the file; and whether they are only those that did not pass."""
+        if self.n <= self.limit or not self._odd:
+            return _sorted(self._first)[: self.limit], False
+        return _sorted(self._odd)[: self.limit], True
+
+    def _value(self, result: PanelResult) -> None:
+        if result.status != "decided":
+            return
+        if isinstance(result.value, str):
+            self.values[result.value] += 1
+        elif not isinstance(result.value, bool):
+            self.total += result.value
+            self.numbers += 1
+
+    def _orders(self, result: Comparison) -> None:
+        for vote in result.votes:
+            self.both_orders += vote.completed
+            if vote.flip_kind:
+                self.flips[vote.flip_kind] += 1
+
+
+def _outcome_of_pair(result: Comparison) -> str:
+    if result.status == "not_judged":
+        return "not judged"
+    return "error" if result.reason == "errors" else result.winner
+
+
+def _sorted(kept: list[Kept]) -> list[Kept]:
+    return sorted(kept, key=lambda k: k.number)
+
+
+def _keep(kept: list[Kept], one: Kept, limit: int) -> None:
+    """Keeps the `limit` rows with the smallest numbers; results come in any order."""
+    kept.append(one)
+    if len(kept) > 2 * limit:
+        kept[:] = _sorted(kept)[:limit]

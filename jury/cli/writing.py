@@ -1,0 +1,91 @@
+"""What a run leaves behind: `results.jsonl` (a line as each result comes), `summary.json`, and the JSON on stdout."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import IO, Any
+
+from jury.errors import ConfigError
+from jury.results import Comparison, PanelResult
+
+RESULTS, SUMMARY = "results.jsonl", "summary.json"
+
+
+class Folder(AbstractContextManager["Folder"]):
+    """The folder given with `-o`. Every line is flushed, so that a killed run keeps what was judged."""
+
+    def __init__(self, path: str | None, *, overwrite: bool) -> None:
+        self.path = Path(path) if path is not None else None
+        self._file: IO[str] | None = None
+        if self.path is None:
+            return
+        results = self.path / RESULTS
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            if results.exists() and results.stat().st_size and not overwrite:
+                raise ConfigError(f"{results} holds results already: choose another folder, or --overwrite")
+            with contextlib.suppress(FileNotFoundError):
+                (self.path / SUMMARY).unlink()  # a summary of other results must not stand beside these
+            self._file = results.open("w", encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
+
+    def add(self, result: PanelResult | Comparison) -> None:
+        """One more line. Raises `ConfigError` where the disk is full or the folder is gone."""
+        if self._file is None:
+            return
+        try:
+            self._file.write(result.to_json() + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
+
+    def finish(self, summary: Mapping[str, Any]) -> None:
+        """Writes the summary, whole or not at all."""
+        if self.path is None:
+            return
+        final, part = self.path / SUMMARY, self.path / f".{SUMMARY}.{os.getpid()}"
+        try:
+            part.write_text(json.dumps(summary, ensure_ascii=False, indent=2, allow_nan=False) + "\n", "utf-8")
+            part.replace(final)
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            with contextlib.suppress(OSError):  # every line was flushed; a full disk was told when it happened
+                self._file.close()
+
+
+def _unwritable(path: Path | None, error: OSError) -> ConfigError:
+    return ConfigError(f"{path}: cannot be written: {error.strerror or error}")
+
+
+class JsonStream:
+    """`{"results": [...], "summary": {...}}` on stdout, a line for each result as it comes. Strict JSON."""
+
+    def __init__(self, on: bool) -> None:
+        self._on = on
+        self._count = 0
+
+    def add(self, result: PanelResult | Comparison) -> None:
+        if self._on:
+            sys.stdout.write((",\n" if self._count else '{"results": [\n') + result.to_json())
+            self._count += 1
+
+    def finish(self, summary: Mapping[str, Any]) -> None:
+        if self._on:
+            opening = "" if self._count else '{"results": ['
+            text = json.dumps(summary, ensure_ascii=False, allow_nan=False)
+            sys.stdout.write(f'{opening}\n], "summary": {text}}}\n')
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on stdout."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
