@@ -22,6 +22,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from jury.deadlines import Deadline
 from jury.errors import CallError, ProviderError, ReplyError
 from jury.providers.base import Provider, Request
 from jury.results import Reply, Usage
@@ -48,14 +49,14 @@ async def call(
     failed: list[CallError] = []
     while True:
         started = clock()
-        deadline = asyncio.timeout(settings.timeout_s)
+        deadline = Deadline(settings.timeout_s)
         try:
-            async with deadline:
+            with deadline:
                 reply = await provider.complete(request)
         except CallError as caught:
             error = caught
         except TimeoutError:
-            if not deadline.expired():
+            if not deadline.expired:
                 raise  # not this deadline: a provider that did not name its own
             error = ProviderError("timeout", f"no reply within {settings.timeout_s:g} s")
         else:

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent / "jury"
 # Each tuple is a floor; inside a floor, imports follow the order. A name ending in `.` is a folder.
 FLOORS = (
-    ("errors", "tasks", "families"),
+    ("errors", "tasks", "deadlines", "families"),
     ("data", "scales", "rubric", "results", "config", "sync", "streams", "stats."),
     ("values", "messages", "namespace", "templates", "prompts"),
     ("parsing", "evidence", "checks", "fit", "events"),
