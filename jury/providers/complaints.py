@@ -45,7 +45,8 @@ def read(body: Any) -> Complaint:
     if isinstance(inner, str):
         return Complaint(_short(inner), _word(given.get("code")), _word(given.get("type")), _params(given))
     error = cast("Mapping[str, Any]", inner) if isinstance(inner, Mapping) else given
-    code = " ".join(w for w in (_word(error.get("code")), _word(_inner_code(error)), _word(error.get("status"))) if w)
+    codes = (error.get("code"), _inner_code(error), error.get("status"), *(e.get("type") for e in _entries(error)))
+    code = " ".join(dict.fromkeys(w for w in map(_word, codes) if w))
     return Complaint(_message(error), code, _word(error.get("type")), _params(error))
 
 
@@ -103,16 +104,22 @@ def _params(error: Mapping[str, Any]) -> tuple[str, ...]:
     param: Any = error.get("param")
     if isinstance(param, str) and param:
         names.append(re.split(r"[.\[]", param)[0])
-    detail = _detail(error)
-    for item in cast("list[Any]", detail) if isinstance(detail, list) else []:
-        path = [p for p in _loc(item) if p != "body"] if isinstance(item, Mapping) else []
+    for entry in _entries(error):
+        path = [p for p in _loc(entry) if p != "body"]
         if path:
             names.append(str(path[0]))
     return tuple(dict.fromkeys(names))
 
 
-def _loc(item: Any) -> list[Any]:
-    loc: Any = cast("Mapping[str, Any]", item).get("loc")
+def _entries(error: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What was wrong with each field: `[{"loc": ["body", "seed"], "msg": ..., "type": "extra_forbidden"}]`."""
+    detail = _detail(error)
+    found = cast("list[Any]", detail) if isinstance(detail, list) else []
+    return [cast("Mapping[str, Any]", item) for item in found if isinstance(item, Mapping)]
+
+
+def _loc(entry: Mapping[str, Any]) -> list[Any]:
+    loc: Any = entry.get("loc")
     return list(cast("list[Any]", loc)) if isinstance(loc, list | tuple) else []
 
 
