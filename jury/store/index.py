@@ -1,0 +1,206 @@
+"""Where the lines of an item and of a key stand. Made from the files, may be deleted at any time, flat in memory.
+
+A file of SQLite in the folder (`index.sqlite`) for a writer, a private temporary one for a reader. It knows how far it
+has read each file, so opening a folder again reads only what came after.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from jury.store.lines import read_lines
+from jury.store.records import complete
+
+logger = logging.getLogger("jury.store")
+FILE = "index.sqlite"
+ITEMS, JUDGMENTS, RESULTS = "items.jsonl", "judgments.jsonl", "results.jsonl"
+_VERSION = 1
+_PENDING = 3000  # entries kept in memory before they are written; about 1 MB
+_SCHEMA = """
+CREATE TABLE read (file TEXT PRIMARY KEY, upto INTEGER NOT NULL);
+CREATE TABLE items (k INTEGER PRIMARY KEY, number INTEGER NOT NULL, pos INTEGER NOT NULL, digest INTEGER NOT NULL);
+CREATE TABLE results (k INTEGER PRIMARY KEY, pos INTEGER NOT NULL, seal INTEGER NOT NULL, complete INTEGER NOT NULL);
+CREATE TABLE judged (k INTEGER PRIMARY KEY, pos INTEGER NOT NULL);
+"""
+
+
+def short(text: str) -> int:
+    """63 bits of a text. Whoever finds a line by them compares the whole text: two texts may share them."""
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the index knows of an item's result."""
+
+    pos: int
+    seal: int
+    complete: bool
+
+
+class Index:
+    """The index of one folder. `private`: a temporary one, for a folder that is only read."""
+
+    def __init__(self, folder: Path, *, private: bool = False, judgments: bool = True) -> None:
+        self._folder = folder
+        self._files = (ITEMS, RESULTS, JUDGMENTS) if judgments else (ITEMS, RESULTS)
+        self._items: dict[int, tuple[int, int, int]] = {}
+        self._results: dict[int, Known] = {}
+        self._judged: dict[int, int] = {}
+        self._upto: dict[str, int] = {}
+        self._db = _private() if private else _opened(folder / FILE)
+        self._upto.update(self._db.execute("SELECT file, upto FROM read"))
+        try:
+            self._catch_up()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def item(self, item_id: str) -> tuple[int, int, int] | None:
+        """Number, place and short digest of an item."""
+        k = short(item_id)
+        if k in self._items:
+            return self._items[k]
+        return self._db.execute("SELECT number, pos, digest FROM items WHERE k = ?", (k,)).fetchone()
+
+    def result(self, item_id: str) -> Known | None:
+        """What is known of the last result of an item."""
+        k = short(item_id)
+        if k in self._results:
+            return self._results[k]
+        row = self._db.execute("SELECT pos, seal, complete FROM results WHERE k = ?", (k,)).fetchone()
+        return Known(row[0], row[1], bool(row[2])) if row else None
+
+    def judged(self, key: str) -> int | None:
+        """Where the last usable judgment with this key stands."""
+        k = short(key)
+        if k in self._judged:
+            return self._judged[k]
+        row = self._db.execute("SELECT pos FROM judged WHERE k = ?", (k,)).fetchone()
+        return row[0] if row else None
+
+    def add_item(self, item_id: str, number: int, pos: int, digest: str) -> None:
+        self._items[short(item_id)] = (number, pos, short(digest))
+        self._full()
+
+    def add_result(self, item_id: str, pos: int, seal: str, is_complete: bool) -> None:
+        self._results[short(item_id)] = Known(pos, short(seal), is_complete)
+        self._full()
+
+    def add_judged(self, key: str, pos: int) -> None:
+        self._judged[short(key)] = pos
+        self._full()
+
+    def reached(self, file: str, size: int) -> None:
+        """The lines of this file up to `size` bytes are in the index."""
+        self._upto[file] = size
+
+    def count(self) -> int:
+        """How many items there are."""
+        self.flush()
+        return self._db.execute("SELECT count(*) FROM items").fetchone()[0]
+
+    def places(self) -> Iterator[tuple[int, int | None]]:
+        """(place of the item, place of its last result) in the order of the items' numbers."""
+        self.flush()
+        found = self._db.execute(
+            "SELECT i.pos, r.pos FROM items i LEFT JOIN results r ON r.k = i.k ORDER BY i.number, i.pos"
+        )
+        yield from found
+
+    def flush(self) -> None:
+        """Writes what is pending, with how far the files are read, in one step."""
+        db = self._db
+        db.execute("BEGIN")
+        db.executemany("INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?)", ((k, *v) for k, v in self._items.items()))
+        db.executemany(
+            "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)",
+            ((k, v.pos, v.seal, v.complete) for k, v in self._results.items()),
+        )
+        db.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?)", self._judged.items())
+        db.executemany("INSERT OR REPLACE INTO read VALUES (?, ?)", self._upto.items())
+        db.execute("COMMIT")
+        self._items.clear()
+        self._results.clear()
+        self._judged.clear()
+
+    def close(self) -> None:
+        with suppress(sqlite3.Error):  # it can be made again from the files
+            self.flush()
+        self._db.close()
+
+    def _full(self) -> None:
+        if len(self._items) + len(self._results) + len(self._judged) >= _PENDING:
+            self.flush()
+
+    def _catch_up(self) -> None:
+        for file in self._files:
+            path = self._folder / file
+            size = path.stat().st_size if path.exists() else 0
+            upto = self._upto.get(file, 0)
+            if upto > size:  # the file was replaced or cut by other hands: start over
+                logger.warning("%s: shorter than its index knows; the index is made anew", path)
+                self._db.executescript("DELETE FROM read; DELETE FROM items; DELETE FROM results; DELETE FROM judged;")
+                self._upto.clear()
+                self._catch_up()
+                return
+            for pos, line in read_lines(path, upto):
+                self._add(file, pos, line)
+            self._upto[file] = size
+        self.flush()
+
+    def _add(self, file: str, pos: int, line: dict[str, Any]) -> None:
+        if file == ITEMS and isinstance(line.get("id"), str):
+            number = line.get("number")
+            self.add_item(str(line["id"]), number if isinstance(number, int) else 0, pos, str(line.get("digest") or ""))
+        elif file == RESULTS and isinstance(line.get("item"), str):
+            result = line.get("result")
+            whole = isinstance(result, dict) and complete(cast("dict[str, Any]", result))
+            self.add_result(str(line["item"]), pos, str(line.get("seal") or ""), whole)
+        elif file == JUDGMENTS and isinstance(line.get("key"), str):
+            verdict = line.get("verdict")
+            if isinstance(verdict, dict) and cast("dict[str, Any]", verdict).get("status") != "error":
+                self.add_judged(str(line["key"]), pos)
+
+
+def _private() -> sqlite3.Connection:
+    db = sqlite3.connect("", isolation_level=None)  # an empty name: a file that SQLite deletes itself
+    db.execute("PRAGMA journal_mode = OFF")
+    db.execute("PRAGMA cache_size = -2000")
+    db.executescript(_SCHEMA)
+    return db
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """The index file; a new one where it is missing, damaged or of another version. On a full disk a private one."""
+    for attempt in range(2):
+        try:
+            db = sqlite3.connect(path, isolation_level=None)
+            try:
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("PRAGMA synchronous = NORMAL")
+                db.execute("PRAGMA cache_size = -2000")  # KiB
+                version = db.execute("PRAGMA user_version").fetchone()[0]
+                if version == 0:
+                    db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
+                elif version != _VERSION:
+                    raise sqlite3.DatabaseError(f"version {version}")
+                db.execute("SELECT count(*) FROM read").fetchone()
+            except BaseException:
+                db.close()
+                raise
+            return db
+        except sqlite3.Error as error:
+            logger.warning("%s cannot be used (%s); it is made anew from the files", path, error)
+            if attempt == 0:
+                for end in ("", "-wal", "-shm"):
+                    with suppress(OSError):
+                        Path(f"{path}{end}").unlink()
+    return _private()

@@ -1,0 +1,195 @@
+"""The lines of a run folder as values: `StoredItem`, `StoredJudgment`, `StoredResult`, `Label`. Reads no file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any, Self, cast
+
+from jury.errors import DataError
+from jury.results import Comparison, Judgment, PanelResult
+
+Result = PanelResult | Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class StoredItem:
+    """What was judged, as texts: enough to show, label and replay it without the source data.
+
+    Pointwise: `input` (text), `messages` (the chat, where the input was one), `output`, `expected_output`, `context`,
+    `error` (of the target). Pairwise: `question`, `response_a`, `response_b`, `reference`, `error`. `digest` changes
+    with anything that judges could see. `number` counts from 0.
+    """
+
+    id: str
+    number: int = 0
+    digest: str = ""
+    tags: tuple[str, ...] = ()
+    trace_id: str | None = None
+    input: str = ""
+    messages: tuple[Mapping[str, Any], ...] = ()
+    output: str = ""
+    expected_output: str = ""
+    context: str | None = None
+    question: str = ""
+    response_a: str = ""
+    response_b: str = ""
+    reference: str = ""
+    error: str | None = None
+    row: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; what is empty is left out."""
+        made = {name: getattr(self, name) for name in _names(type(self))}
+        return {k: v for k, v in made.items() if v not in (None, "", (), {}) or k in ("id", "number", "digest")}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Raises `DataError`."""
+        return _made(cls, data)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredJudgment:
+    """One judgment as it was recorded. `key` digests everything that shaped it, `request` what was sent.
+
+    `at` is an ISO time (UTC), `price_source` says where the price comes from, `prev` the digest of the line before.
+    """
+
+    key: str
+    item: str
+    judgment: Judgment
+    request: str = ""
+    price_source: str | None = None
+    at: str = ""
+    prev: str = ""
+
+    @property
+    def judge(self) -> str:
+        return self.judgment.judge
+
+    def to_dict(self) -> dict[str, Any]:
+        """The line as docs/reference/run-folder.md has it, without `prev`."""
+        j = self.judgment
+        v = j.verdict
+        verdict: dict[str, Any] = {"status": v.status, "value": v.value, "explanation": v.explanation}
+        if v.failure is not None:
+            verdict["failure"] = {"kind": v.failure.kind, "detail": v.failure.detail, "status": v.failure.status}
+        if v.evidence:
+            verdict["evidence"] = list(v.evidence)
+        if v.fields:
+            verdict["fields"] = dict(v.fields)
+        u = j.usage
+        return {
+            "key": self.key,
+            "item": self.item,
+            "judge": j.judge,
+            "repetition": j.repetition,
+            "order": j.order,
+            "request": self.request,
+            "verdict": verdict,
+            "reply": j.reply,
+            "model": j.model,
+            "rung": j.rung,
+            "calls": j.calls,
+            "retries": j.retries,
+            "reasked": j.reasked,
+            "usage": u and {name: getattr(u, name) for name in _names(type(u))},
+            "price_source": self.price_source,
+            "latency_s": round(j.latency_s, 6),
+            "notes": list(j.notes),
+            "at": self.at,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Raises `DataError`."""
+        own = {"key", "item", "request", "price_source", "at", "prev"}
+        judgment = {k: v for k, v in data.items() if k not in own}
+        for name in ("key", "item"):
+            if not isinstance(data.get(name), str):
+                raise DataError(f"not a stored judgment: {name} is missing", "bad_json")
+        made = _validated(Judgment, judgment)
+        texts = {k: data.get(k) for k in own if data.get(k) is not None}
+        return cls(judgment=made, **cast("Any", texts))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResult:
+    """The verdict on one item. `seal` digests the item and everything that was to be asked about it.
+
+    `complete`: nothing about it failed, was left out for money, or waits for another call.
+    """
+
+    item: str
+    number: int
+    result: Result
+    seal: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"item": self.item, "number": self.number, "seal": self.seal, "result": self.result.to_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A person's verdict on an item. `value`, or `values` by criterion; `shown`: the order of a pair as it was shown.
+
+    `sampling` says how the item came to be labelled: `random`, `disagreement`, ...
+    """
+
+    item: str
+    labeller: str = ""
+    value: Any = None
+    values: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    note: str = ""
+    at: str = ""
+    sampling: str = ""
+    shown: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; what is empty is left out."""
+        made = {name: getattr(self, name) for name in _names(type(self))}
+        return {k: v for k, v in made.items() if k in ("item", "value") or v not in (None, "", {})}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Raises `DataError`."""
+        return _made(cls, data)
+
+
+def complete(result: Mapping[str, Any]) -> bool:
+    """Of a stored result: no judgment of it failed, and it was not left undecided for money."""
+    if result.get("reason") == "budget":
+        return False
+    votes: list[dict[str, Any]] = result.get("votes") or []
+    return not any(
+        judgment["verdict"]["status"] == "error" for vote in votes for judgment in vote.get("judgments") or ()
+    )
+
+
+@cache
+def _names(cls: type) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(cls))
+
+
+@cache
+def _adapter(cls: type) -> Any:
+    from pydantic import TypeAdapter  # where stored JSON comes in
+
+    return TypeAdapter(cls)
+
+
+def _validated(cls: type, data: Mapping[str, Any]) -> Any:
+    from pydantic import ValidationError
+
+    try:
+        return _adapter(cls).validate_python(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(p) for p in first["loc"])
+        raise DataError(f"not a stored {cls.__name__}: {where}: {first['msg']}", "bad_json") from None
+
+
+def _made(cls: type, data: Mapping[str, Any]) -> Any:
+    return _validated(cls, {k: v for k, v in data.items() if k in _names(cls)})

@@ -1,0 +1,112 @@
+"""`Run`: a run folder as others read it; and the one thing they write, people's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any, cast
+
+from jury.errors import DataError
+from jury.results import Comparison, PanelResult
+from jury.scales import Scale
+from jury.store.index import ITEMS, JUDGMENTS, RESULTS, Index
+from jury.store.lines import Appender, broken, parse, read_lines
+from jury.store.locking import waiting
+from jury.store.manifest import RunManifest, scale_from_dict
+from jury.store.records import Label, Result, StoredItem, StoredJudgment, StoredResult
+
+LABELS = "labels.jsonl"
+
+
+class Run:
+    """A run folder, read only (but for `add_label`). Safe to read while a run goes on."""
+
+    def __init__(self, folder: Path, manifest: RunManifest) -> None:
+        self.folder = folder
+        self.manifest = manifest
+
+    @classmethod
+    def open(cls, path: str | Path) -> Run:
+        """Raises `DataError`: `not_found`, `bad_json`, or `format` (foreign, or of a newer version)."""
+        folder = Path(path)
+        return cls(folder, RunManifest.read(folder))
+
+    @property
+    def kind(self) -> str:
+        return self.manifest.kind
+
+    @property
+    def scale(self) -> Scale:
+        return scale_from_dict(self.manifest.scale)
+
+    def items(self) -> Iterator[StoredItem]:
+        """Every item once, in the order of the data, as it was judged last."""
+        for item, _ in self._walk():
+            yield StoredItem.from_dict(item)
+
+    def results(self) -> Iterator[tuple[StoredItem, Result]]:
+        """Items with their last result, in the order of the data; an item that has none yet is left out."""
+        for item, line in self._walk():
+            if line is not None:
+                yield StoredItem.from_dict(item), result_of(self.kind, line)
+
+    def stored_results(self) -> Iterator[StoredResult]:
+        """The last result of every item, in the order of the data."""
+        for _, line in self._walk():
+            if line is not None:
+                yield StoredResult(line["item"], line["number"], result_of(self.kind, line), str(line.get("seal", "")))
+
+    def judgments(self) -> Iterator[StoredJudgment]:
+        """Every judgment that was recorded, in the order in which they came."""
+        for _, line in read_lines(self.folder / JUDGMENTS):
+            yield StoredJudgment.from_dict(line)
+
+    def labels(self) -> list[Label]:
+        """What people said, in the order in which they said it."""
+        return [Label.from_dict(line) for _, line in read_lines(self.folder / LABELS)]
+
+    def add_label(self, label: Label) -> None:
+        """Appends one label, safe against a power cut when this returns. Raises `DataError`."""
+        with waiting(self.folder / f"{LABELS}.lock"):  # two pages, or two threads of one, may write at once
+            file = Appender(self.folder / LABELS)
+            try:
+                file.append(label.to_dict())
+            finally:
+                file.close()
+
+    def damage(self) -> list[str]:
+        """Every place where a line was changed, lost or added since it was written; a long walk."""
+        heads = self.manifest.heads
+        found: list[str] = []
+        for name in (ITEMS, JUDGMENTS, RESULTS):
+            # A run that goes on, or was killed, has lines after the last one that the manifest knows.
+            found += broken(self.folder / name, heads.get(name) if self.manifest.finished else None)
+        return found
+
+    def _walk(self) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
+        items, results = self.folder / ITEMS, self.folder / RESULTS
+        if not items.exists():
+            return
+        index = Index(self.folder, private=True, judgments=False)
+        try:
+            with items.open("rb") as a, results.open("rb") if results.exists() else BytesIO() as b:
+                for item_at, result_at in index.places():
+                    a.seek(item_at)
+                    item = parse(a.readline())
+                    line = None
+                    if result_at is not None:
+                        b.seek(result_at)
+                        line = parse(b.readline())
+                    if item is not None:
+                        yield item, line
+        finally:
+            index.close()
+
+
+def result_of(kind: str, line: dict[str, Any]) -> Result:
+    """The result in a line of results.jsonl. Raises `DataError`."""
+    result: Any = line.get("result")
+    if not isinstance(result, dict):
+        raise DataError("not a stored result: it has no result", "bad_json")
+    return (Comparison if kind == "pairwise" else PanelResult).from_dict(cast("dict[str, Any]", result))

@@ -1,0 +1,115 @@
+"""`RunWriter`: what a run writes and what it finds again. One process at a time; knows no jury."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+
+from jury.errors import DataError
+from jury.store.index import ITEMS, JUDGMENTS, RESULTS, Index, Known, short
+from jury.store.lines import Appender, unwritable
+from jury.store.locking import FolderLock
+from jury.store.manifest import FILE, RunManifest
+from jury.store.records import StoredItem, StoredJudgment, StoredResult, complete
+from jury.store.run import result_of
+
+SYNC_S = 5.0  # at most this much work is lost when the machine itself fails
+
+
+class RunWriter(AbstractContextManager["RunWriter"]):
+    """A run folder opened for writing: made if it is missing, repaired if a run was killed in it.
+
+    Raises `DataError`: `locked` (another process writes), `unwritable`, `format`. `manifest` is the one that was found,
+    None in a new folder.
+    """
+
+    def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.folder = Path(path)
+        self._clock = clock
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(self.folder, error) from None
+        with ExitStack() as undo:
+            undo.enter_context(FolderLock(self.folder))
+            self.manifest = RunManifest.read(self.folder) if (self.folder / FILE).exists() else None
+            if self.manifest is None and any(_size(self.folder / n) for n in (ITEMS, JUDGMENTS, RESULTS)):
+                raise DataError(f"{self.folder}: files of a run without {FILE}: choose another folder", "format")
+            self._files = {name: Appender(self.folder / name) for name in (ITEMS, JUDGMENTS, RESULTS)}
+            for file in self._files.values():
+                undo.callback(file.close)
+            self._index = Index(self.folder)
+            undo.callback(self._index.close)
+            self._stack = undo.pop_all()
+        self._synced = clock()
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def heads(self) -> dict[str, str]:
+        """The digest of the last line of each file."""
+        return {name: file.last for name, file in self._files.items()}
+
+    def save(self, manifest: RunManifest) -> None:
+        """Replaces the manifest in one step."""
+        manifest.write(self.folder)
+        self.manifest = manifest
+
+    def count(self) -> int:
+        """How many items the folder knows."""
+        return self._index.count()
+
+    def add_item(self, item: StoredItem) -> None:
+        """Writes the item unless it stands there already, unchanged."""
+        known = self._index.item(item.id)
+        if known is not None and known[0] == item.number and known[2] == short(item.digest):
+            return
+        pos = self._append(ITEMS, item.to_dict())
+        self._index.add_item(item.id, item.number, pos, item.digest)
+
+    def add_judgment(self, judgment: StoredJudgment) -> None:
+        """Writes one judgment, before anything else is asked."""
+        pos = self._append(JUDGMENTS, judgment.to_dict())
+        if judgment.judgment.verdict.status != "error":
+            self._index.add_judged(judgment.key, pos)
+
+    def add_result(self, result: StoredResult) -> None:
+        line = result.to_dict()
+        pos = self._append(RESULTS, line)
+        self._index.add_result(result.item, pos, result.seal, complete(line["result"]))
+
+    def recall(self, key: str) -> StoredJudgment | None:
+        """The usable judgment with this key, if one was recorded."""
+        pos = self._index.judged(key)
+        line = self._files[JUDGMENTS].read(pos) if pos is not None else None
+        return StoredJudgment.from_dict(line) if line is not None and line.get("key") == key else None
+
+    def known(self, item_id: str) -> Known | None:
+        """What is known of an item's last result: compare its seal with `short(seal)`."""
+        return self._index.result(item_id)
+
+    def result(self, kind: str, item_id: str) -> StoredResult | None:
+        """The last result of an item."""
+        known = self._index.result(item_id)
+        line = self._files[RESULTS].read(known.pos) if known else None
+        if line is None or line.get("item") != item_id:
+            return None
+        return StoredResult(item_id, line["number"], result_of(kind, line), str(line.get("seal", "")))
+
+    def _append(self, name: str, line: dict[str, object]) -> int:
+        file = self._files[name]
+        pos = file.append(line)
+        self._index.reached(name, file.size)
+        now = self._clock()
+        if not 0 <= now - self._synced < SYNC_S:  # also where the clock went back
+            self._synced = now
+            for each in self._files.values():
+                each.sync()
+        return pos
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

@@ -1,0 +1,384 @@
+"""Run folders: what is written is whole, what is torn is repaired with a word, what is foreign is refused."""
+
+from __future__ import annotations
+
+import errno
+import json
+import multiprocessing
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jury import Boolean, Comparison, DataError, Failure, Judgment, Labels, Numeric, PanelResult, Usage, Verdict, Vote
+from jury.store import (
+    FORMAT,
+    Label,
+    Run,
+    RunManifest,
+    RunWriter,
+    StoredItem,
+    StoredJudgment,
+    StoredResult,
+    scale_from_dict,
+    scale_to_dict,
+)
+from jury.store.index import FILE as INDEX
+from jury.store.index import short
+from jury.store.lines import START, Appender, broken, encode, read_lines
+
+MANIFEST = RunManifest(kind="pointwise", name="r", created="2026-01-01T00:00:00Z", scale={"type": "boolean"})
+
+
+def judgment(value=True, judge="a", **kwargs):
+    return Judgment(
+        judge, Verdict("scored", value, "because"), reply='{"value": true}', usage=Usage(1, 10, 5), **kwargs
+    )
+
+
+def result_for(item, value=True, seal="s"):
+    vote = Vote("a", Verdict("scored", value), (judgment(value),))
+    result = PanelResult("decided", value=value, passed=value, votes=(vote,), item_id=item, seats=1, seats_used=1)
+    return StoredResult(item, int(item[1:]), result, seal)
+
+
+def filled(folder: Path, n: int = 3) -> None:
+    with RunWriter(folder) as writer:
+        writer.save(MANIFEST)
+        for i in range(n):
+            writer.add_item(StoredItem(f"i{i}", i, f"d{i}", input="q", output="a", row={"x": i}))
+            writer.add_judgment(StoredJudgment(f"k{i}", f"i{i}", judgment()))
+            writer.add_result(result_for(f"i{i}"))
+
+
+def test_what_was_written_is_read(tmp_path):
+    filled(tmp_path / "run")
+    run = Run.open(tmp_path / "run")
+    assert run.kind == "pointwise"
+    assert run.scale == Boolean()
+    assert [i.id for i in run.items()] == ["i0", "i1", "i2"]
+    assert [(i.row["x"], r.value) for i, r in run.results()] == [(0, True), (1, True), (2, True)]
+    assert [j.key for j in run.judgments()] == ["k0", "k1", "k2"]
+    assert next(run.judgments()).judgment == judgment()
+    assert run.damage() == []
+
+
+def test_the_last_result_of_an_item_counts_and_the_order_is_the_datas(tmp_path):
+    with RunWriter(tmp_path) as writer:
+        writer.save(MANIFEST)
+        for i in (2, 0, 1):
+            writer.add_item(StoredItem(f"i{i}", i, f"d{i}"))
+            writer.add_result(result_for(f"i{i}", True))
+        writer.add_result(result_for("i0", False))
+        writer.add_item(StoredItem("i3", 3))  # in flight: it has no result yet
+    run = Run.open(tmp_path)
+    assert [(i.id, r.value) for i, r in run.results()] == [("i0", False), ("i1", True), ("i2", True)]
+    assert [i.id for i in run.items()] == ["i0", "i1", "i2", "i3"]
+
+
+def test_an_item_is_written_once_unless_it_changes(tmp_path):
+    with RunWriter(tmp_path) as writer:
+        writer.add_item(StoredItem("i", 0, "d", output="old"))
+        writer.add_item(StoredItem("i", 0, "d", output="old"))
+        writer.add_item(StoredItem("i", 0, "e", output="new"))
+        writer.save(MANIFEST)
+    assert len(list(read_lines(tmp_path / "items.jsonl"))) == 2
+    assert [i.output for i in Run.open(tmp_path).items()] == ["new"]
+
+
+def test_judgments_are_recalled_after_opening_again_failures_are_not(tmp_path):
+    failed = Judgment("a", Verdict("error", failure=Failure("overloaded", "busy")))
+    with RunWriter(tmp_path) as writer:
+        writer.save(MANIFEST)
+        writer.add_judgment(StoredJudgment("good", "i0", judgment(False)))
+        writer.add_judgment(StoredJudgment("bad", "i1", failed))
+        assert writer.recall("good").judgment.verdict.value is False
+    for remove_index in (False, True):
+        if remove_index:
+            (tmp_path / INDEX).unlink()
+        with RunWriter(tmp_path) as writer:
+            assert writer.recall("good").judgment == judgment(False)
+            assert writer.recall("bad") is None
+            assert writer.recall("never asked") is None
+
+
+def test_what_is_known_of_a_result(tmp_path):
+    with RunWriter(tmp_path) as writer:
+        writer.save(MANIFEST)
+        writer.add_result(result_for("i0", seal="seal"))
+        vote = Vote("a", Verdict("error"), (Judgment("a", Verdict("error", failure=Failure("timeout", "slow"))),))
+        writer.add_result(StoredResult("i1", 1, PanelResult("inconclusive", "errors", votes=(vote,)), "seal"))
+        writer.add_result(StoredResult("i2", 2, PanelResult("inconclusive", "budget"), "seal"))
+    (tmp_path / INDEX).unlink()
+    with RunWriter(tmp_path) as writer:
+        known = [writer.known(f"i{n}") for n in range(4)]
+        assert [k and k.complete for k in known] == [True, False, False, None]
+        assert known[0].seal == short("seal")
+        assert writer.result("pointwise", "i0") == result_for("i0", seal="seal")
+
+
+@pytest.mark.parametrize("cut", [1, 7, 20, 200])
+def test_a_torn_last_line_is_dropped_with_a_word(tmp_path, caplog, cut):
+    filled(tmp_path)
+    for name in ("judgments.jsonl", "results.jsonl"):
+        path = tmp_path / name
+        os.truncate(path, path.stat().st_size - cut)
+    run = Run.open(tmp_path)
+    assert len(list(run.results())) == 2
+    assert "cut off" in caplog.text
+    with RunWriter(tmp_path) as writer:
+        assert "dropped" in caplog.text
+        assert writer.recall("k1") is not None
+        assert writer.recall("k2") is None
+        writer.add_judgment(StoredJudgment("k2", "i2", judgment()))
+        writer.add_result(result_for("i2"))
+    assert len(list(run.results())) == 3
+    assert run.damage() == []
+
+
+@settings(max_examples=40)
+@given(st.lists(st.text(), min_size=1, max_size=6), st.data())
+def test_any_cut_leaves_whole_lines(tmp_path_factory, texts, data):
+    path = tmp_path_factory.mktemp("lines") / "x.jsonl"
+    file = Appender(path)
+    ends = []
+    for text in texts:
+        file.append({"text": text})
+        ends.append(file.size)
+    file.close()
+    cut = data.draw(st.integers(0, ends[-1]))
+    os.truncate(path, cut)
+    again = Appender(path)
+    kept = sum(end <= cut for end in ends)
+    again.append({"text": "more"})
+    again.close()
+    lines = [line["text"] for _, line in read_lines(path)]
+    assert lines == [json.loads(json.dumps(t)) for t in texts[:kept]] + ["more"]
+    assert broken(path) == []
+
+
+def test_a_file_of_something_else_is_not_touched(tmp_path):
+    path = tmp_path / "judgments.jsonl"
+    path.write_text("one\ntwo\nthree\n")
+    with pytest.raises(DataError, match="no records of a run"):
+        Appender(path)
+    assert path.read_text() == "one\ntwo\nthree\n"
+
+
+def test_a_damaged_line_in_the_middle_is_passed_over_and_told(tmp_path, caplog):
+    filled(tmp_path)
+    path = tmp_path / "results.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text(lines[0] + lines[1].replace("{", "[", 1) + lines[2])
+    run = Run.open(tmp_path)
+    assert [i.id for i, _ in run.results()] == ["i0", "i2"]
+    assert "line 2: not a whole record" in caplog.text
+    assert any("line 2" in d for d in run.damage())
+
+
+@pytest.mark.parametrize("name", ["items.jsonl", "judgments.jsonl", "results.jsonl"])
+def test_one_changed_byte_shows(tmp_path, name):
+    filled(tmp_path)
+    with RunWriter(tmp_path) as writer:
+        heads = writer.heads
+        writer.save(
+            RunManifest(**{**{f: getattr(MANIFEST, f) for f in ("kind", "name")}, "heads": heads, "finished": True})
+        )
+    run = Run.open(tmp_path)
+    assert run.damage() == []
+    path = tmp_path / name
+    whole = path.read_bytes()
+    for at in (whole.index(b"i0"), whole.rindex(b"i2")):  # in the first line, and in the last one
+        path.write_bytes(whole[:at] + b"j" + whole[at + 1 :])
+        assert run.damage(), at
+    path.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
+    assert run.damage() == [f"{name}: the last line is not the one that the manifest knows"]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "says"),
+    [
+        ({"format": FORMAT + 1, "kind": "pointwise", "name": "x"}, "newer"),
+        ({"format": 0, "kind": "pointwise", "name": "x"}, "not the manifest"),
+        ({"name": "something else"}, "not the manifest"),
+        ({"format": FORMAT, "kind": "novel", "name": "x"}, "not the manifest"),
+        ({"format": FORMAT, "kind": "pointwise"}, "name"),
+        ([], "not the manifest"),
+    ],
+)
+def test_other_formats_are_refused(tmp_path, manifest, says):
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(DataError, match=says) as raised:
+        Run.open(tmp_path)
+    assert raised.value.kind == "format"
+    with pytest.raises(DataError, match=says):
+        RunWriter(tmp_path)
+
+
+def test_what_is_no_run_folder(tmp_path):
+    with pytest.raises(DataError, match="no such folder"):
+        Run.open(tmp_path / "nowhere")
+    with pytest.raises(DataError, match="no run folder"):
+        Run.open(tmp_path)
+    (tmp_path / "manifest.json").write_text("{")
+    with pytest.raises(DataError, match="cannot be read"):
+        Run.open(tmp_path)
+
+
+def test_files_without_a_manifest_are_not_overwritten(tmp_path):
+    (tmp_path / "items.jsonl").write_text("{}\n")
+    with pytest.raises(DataError, match="without manifest"):
+        RunWriter(tmp_path)
+
+
+def test_the_manifest_round_trips(tmp_path):
+    manifest = RunManifest(
+        kind="pairwise",
+        name="n",
+        judges=({"id": "a", "weight": 1.0},),
+        prompts={"p": {"user": "{{criteria}}"}},
+        history=({"started": "now"},),
+        finished=True,
+        quorum=2,
+    )
+    manifest.write(tmp_path)
+    assert RunManifest.read(tmp_path) == manifest
+    assert [p.name for p in tmp_path.iterdir()] == ["manifest.json"]
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [Boolean(), Boolean("yes", "no"), Labels({"A": "good", "B": None, "NA": None}, ["A"], "NA"), Numeric(1, 5, None),
+     Numeric(0, 10, 7, ["bad", "good"])],
+)  # fmt: skip
+def test_scales_round_trip(scale):
+    stored = json.loads(json.dumps(scale_to_dict(scale)))
+    assert scale_from_dict(stored) == scale
+
+
+@pytest.mark.parametrize(
+    "stored", [{}, {"type": "colour"}, {"type": "numeric", "low": 3, "high": 1}, {"type": "labels"}]
+)
+def test_a_scale_that_is_none(stored):
+    with pytest.raises(DataError, match="not a stored scale"):
+        scale_from_dict(stored)
+
+
+def _hold(folder, ready, leave):
+    with RunWriter(folder):
+        ready.set()
+        leave.wait(30)
+
+
+def test_two_processes_on_one_folder_are_refused(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    ready, leave = context.Event(), context.Event()
+    other = context.Process(target=_hold, args=(tmp_path, ready, leave))
+    other.start()
+    try:
+        assert ready.wait(30)
+        with pytest.raises(DataError, match=f"process {other.pid} on") as raised:
+            RunWriter(tmp_path)
+        assert raised.value.kind == "locked"
+    finally:
+        leave.set()
+        other.join(30)
+    with RunWriter(tmp_path) as writer:  # free again
+        assert writer.count() == 0
+
+
+@pytest.mark.parametrize("written", ["nothing", "a part"])
+def test_a_full_disk_is_told_and_leaves_no_half_line(tmp_path, monkeypatch, written):
+    filled(tmp_path, 1)
+    whole = (tmp_path / "judgments.jsonl").read_bytes()
+    real = os.write
+
+    def full(fd, data):
+        if written == "nothing":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(fd, data[: len(data) // 2])
+
+    with RunWriter(tmp_path) as writer:
+        with monkeypatch.context() as patch:
+            patch.setattr("jury.store.lines.os.write", full)
+            with pytest.raises(DataError, match=r"the disk is full.*start the run again"):
+                writer.add_judgment(StoredJudgment("k", "i", judgment()))
+        assert (tmp_path / "judgments.jsonl").read_bytes() == whole
+        writer.add_judgment(StoredJudgment("k", "i", judgment()))  # there is room again
+    assert [j.key for j in Run.open(tmp_path).judgments()] == ["k0", "k"]
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError) as raised:
+        RunWriter(tmp_path / "file" / "run")
+    assert raised.value.kind == "unwritable"
+
+
+def test_a_damaged_index_is_made_anew(tmp_path, caplog):
+    filled(tmp_path)
+    (tmp_path / INDEX).write_bytes(b"not a database at all" * 100)
+    with RunWriter(tmp_path) as writer:
+        assert writer.recall("k1") is not None
+        assert writer.count() == 3
+    assert "made anew" in caplog.text
+
+
+def test_an_index_that_knows_more_than_the_files_is_made_anew(tmp_path):
+    filled(tmp_path)
+    path = tmp_path / "judgments.jsonl"
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    with RunWriter(tmp_path) as writer:
+        assert writer.recall("k0") is not None
+        assert writer.recall("k2") is None
+
+
+def test_labels_are_appended_and_read(tmp_path):
+    filled(tmp_path)
+    run = Run.open(tmp_path)
+    assert run.labels() == []
+    first = Label("i0", "ann", True, note="clear", at="2026-01-01T00:00:00Z", sampling="random")
+    second = Label("i1", "ann", values={"tone": 3}, shown="ba")
+    run.add_label(first)
+    run.add_label(second)
+    assert run.labels() == [first, second]
+    assert broken(tmp_path / "labels.jsonl") == []
+
+
+def test_comparisons_come_back_as_comparisons(tmp_path):
+    with RunWriter(tmp_path) as writer:
+        writer.save(RunManifest(kind="pairwise", name="p"))
+        writer.add_item(StoredItem("i0", 0, question="q", response_a="a", response_b="b"))
+        writer.add_result(StoredResult("i0", 0, Comparison("decided", winner="B")))
+    ((item, result),) = Run.open(tmp_path).results()
+    assert (item.question, item.response_b) == ("q", "b")
+    assert result == Comparison("decided", winner="B")
+
+
+def test_values_that_json_has_no_word_for(tmp_path):
+    text = encode({"a": float("nan"), "b": [float("inf"), 1.5], "c": Path("x")})
+    assert json.loads(text) == {"a": None, "b": [None, 1.5], "c": "x"}
+    file = Appender(tmp_path / "x.jsonl")
+    file.append({"half": "\ud83d"})
+    file.close()
+    assert [line["half"] for _, line in read_lines(tmp_path / "x.jsonl")] == ["\ud83d"]
+    assert START == "0" * 32
+
+
+def test_stored_records_of_another_shape_are_data_errors():
+    with pytest.raises(DataError, match="key is missing"):
+        StoredJudgment.from_dict({"item": "x"})
+    with pytest.raises(DataError, match="verdict"):
+        StoredJudgment.from_dict({"item": "x", "key": "k", "judge": "a", "verdict": 3})
+    with pytest.raises(DataError, match="id"):
+        StoredItem.from_dict({"number": 1})
+
+
+def test_a_clock_that_jumps_back_syncs(tmp_path):
+    times = iter([100.0, 50.0, 50.0, 50.0])
+    with RunWriter(tmp_path, clock=lambda: next(times)) as writer:
+        writer.add_item(StoredItem("a"))
+        writer.add_item(StoredItem("b", 1))
+    assert [line["id"] for _, line in read_lines(tmp_path / "items.jsonl")] == ["a", "b"]
