@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     )
     from jury.stats.estimate import REASONS, Estimate, Reason, undefined
     from jury.stats.games import Existence, Game
-    from jury.stats.intervals import bootstrap_mean, clopper_pearson, newcombe, wilson
+    from jury.stats.intervals import bootstrap_mean, clopper_pearson, newcombe, wald_difference, wilson
     from jury.stats.judge_aware import JudgeAwareRanking, JudgedGame, judge_aware_bradley_terry
     from jury.stats.latent import LatentFit, confusion_from_gold, dawid_skene, posterior_of_votes
     from jury.stats.maps import IsotonicMap, PlattMap, cross_fitted, isotonic_map, platt_map
@@ -121,7 +121,7 @@ _HOMES = {
     ),
     "estimate": "Estimate REASONS Reason undefined",
     "games": "Existence Game",
-    "intervals": "bootstrap_mean clopper_pearson newcombe wilson",
+    "intervals": "bootstrap_mean clopper_pearson newcombe wald_difference wilson",
     "judge_aware": "JudgeAwareRanking JudgedGame judge_aware_bradley_terry",
     "latent": "LatentFit confusion_from_gold dawid_skene posterior_of_votes",
     "maps": "IsotonicMap PlattMap cross_fitted isotonic_map platt_map",
@@ -247,6 +247,7 @@ __all__ = [
     "veto",
     "vote_share",
     "wald_bounds",
+    "wald_difference",
     "wilson",
 ]
 

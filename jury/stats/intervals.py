@@ -85,6 +85,26 @@ def newcombe(first: int, n_first: int, second: int, n_second: int, *, level: flo
     return Estimate(gap, low, high, n=n_first + n_second, level=level)
 
 
+def wald_difference(first: int, n_first: int, second: int, n_second: int, *, level: float = 0.95) -> Estimate:
+    """The same difference with the textbook normal interval, for comparison: too narrow for small groups.
+
+    Two groups that each agree with themselves throughout have no interval (`no_variation`).
+
+    >>> print(wald_difference(62, 100, 91, 200))  # statsmodels 0.15.0: 0.0474696 to 0.2825304
+    0.165 [0.047, 0.283]
+    """
+    check_counts(first, n_first)
+    check_counts(second, n_second)
+    z = z_value(level)
+    if not n_first or not n_second:
+        return undefined("no_data", level=level)
+    p, q, n = first / n_first, second / n_second, n_first + n_second
+    se = math.sqrt(p * (1 - p) / n_first + q * (1 - q) / n_second)
+    if se == 0.0:
+        return Estimate(p - q, reason="no_variation", n=n, level=level)
+    return Estimate(p - q, p - q - z * se, p - q + z * se, n=n, se=se, level=level)
+
+
 def bootstrap_mean(
     values: Sequence[float],
     *,
