@@ -1,7 +1,7 @@
 """field.json: one operation a case; the table `OPERATIONS` maps each to what `jury` offers under its own names.
 
-An operation without an entry is not offered yet: its cases are listed and expected to fail. Templates and data files
-have tests of their own beside this one (`test_field_template.py`, `test_field_dataset.py`).
+An operation without an entry is not offered yet: its cases are listed and expected to fail. Templates, data
+files and statistics have tests of their own beside this one (`test_field_template.py` and its like).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from jury.scales import Scale
 from tests.conformance.cases import load, params
 from tests.conformance.comparing import Failed, fits
 
-AREAS = ("parsing", "provider", "dataset", "aggregation", "statistics", "pairwise", "cli", "report")
+AREAS = ("parsing", "provider", "dataset", "aggregation", "pairwise", "cli", "report")
 ELSEWHERE = ("load_rows", "run_cli")  # test_field_dataset.py, test_field_cli.py
 WINNERS = Labels(["A", "B", "tie"])
 SHOWN = ("This is answer one.", "This is answer two.")
