@@ -69,7 +69,7 @@ def _why(tag: Tag, frames: tuple[Known, ...], known: Known, *, hints: bool) -> s
     if tag.sort == "partial":
         return "stays as written; partials are not read"
     if tag.sort == "broken":
-        return "stays as written; no name"
+        return "stays as written; no name in it"
     if tag.name == ".":
         whole = tag.scope is None or tag.scope.name in BARE
         return _NO_TEXT if whole and tag.sort == "variable" else None

@@ -17,6 +17,7 @@ _DICT: Any = (
     dict  # as Any, so that comparing a type with them leaves the value an Any: a cast costs as much as a look-up
 )
 _LIST: Any = list
+_NO_KEYS = frozenset({str, int, float, bool, list, type(None)})
 _JOIN = 8  # parts that a key holding dots may span
 _INDEXED = re.compile(r"([^\[\]]*)((?:\[-?[0-9]{1,9}\])+)")
 
@@ -64,9 +65,12 @@ def find(frames: Sequence[Any], path: Path) -> Any:
         return frames[-1]
     head = path[0][0]
     for frame in reversed(frames):
-        if type(frame) is _DICT and head in frame:
-            value: Any = frame[head]
-            break
+        if type(frame) is _DICT:
+            if head in frame:
+                value: Any = frame[head]
+                break
+        elif type(frame) not in _NO_KEYS:
+            return _search(frames, path)
     else:
         return _search(frames, path)
     for key, index in path[1:]:  # the common shapes first: this runs for every tag of every prompt

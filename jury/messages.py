@@ -34,19 +34,8 @@ from jury.values import plain, pretty, show
 __all__ = ["MEDIA", "output_of", "read_messages", "text_of", "to_messages", "to_output"]
 
 # A lone object is taken for a message only if it holds nothing else: an answer with further fields is shown in full.
-_ONE_MESSAGE = frozenset(
-    (
-        "role",
-        "content",
-        "name",
-        "id",
-        "refusal",
-        "tool_calls",
-        "function_call",
-        "annotations",
-        "audio",
-        "reasoning_content",
-    )
+_ONE_MESSAGE = frozenset({"role", "content", "name", "id", "refusal", "annotations", "audio"}) | frozenset(
+    {"tool_calls", "function_call", "reasoning", "reasoning_content"}
 )
 
 
@@ -103,12 +92,15 @@ def read_messages(entries: Iterable[Any], where: str = "messages") -> tuple[Mess
     """
     found: list[Message] = []
     for turn in read_turns([_entry(e, f"{where}[{i}]") for i, e in enumerate(entries)], where):
-        thoughts = [thought_of(p) for p in _parts(turn) if sort_of(p) == "thought"]
-        thought = "\n".join(t for t in (turn.thought, *thoughts) if t)
+        parts = _parts(turn)
+        spoken = [p for p in parts if sort_of(p) != "thought"]
+        thoughts = [turn.thought, *(thought_of(p) for p in parts if sort_of(p) == "thought")]
+        thought = "\n".join(t for t in thoughts if t)
         if thought:
             found.append(Message(turn.role, thought, kind="reasoning"))
-        if turn.calls or not thoughts or len(thoughts) < len(_parts(turn)):
-            found.append(Message(turn.role, turn.content, tuple(turn.calls), turn.name, turn.call_id))
+        if spoken or not parts:
+            content = turn.content if len(spoken) == len(parts) else spoken
+            found.append(Message(turn.role, content, tuple(turn.calls), turn.name, turn.call_id))
     return tuple(found)
 
 
@@ -160,7 +152,8 @@ def _input_object(given: Mapping[str, Any]) -> tuple[Message, ...]:
         entries = _entries(inner, "input.input")
         if entries and "message" in map(sort_of, entries):
             return _input_list(entries, "input.input")
-    return (Message("user", pretty(plain(given, "input"))),)
+    data = plain(given, "input")
+    return read_messages([data], "input") if _is_one_message(data) else (Message("user", pretty(data)),)
 
 
 # Answers
@@ -196,9 +189,12 @@ def _response_items(data: Object) -> list[Any] | None:
     if isinstance(output, list) and (data.get("object") == "response" or "finish_reason" in data):
         items = cast("list[Any]", output)
         return items if all(sort_of(i) for i in items) else None
-    if data.get("role") == "assistant" and sort_of(data) == "message":
-        return [data] if data.get("type") == "message" or data.keys() <= _ONE_MESSAGE else None
-    return None
+    return [data] if data.get("role") == "assistant" and _is_one_message(data) else None
+
+
+def _is_one_message(data: Object) -> bool:
+    """Whether an object is a chat message, or a message of the SDKs, and nothing besides."""
+    return sort_of(data) == "message" and (data.get("type") == "message" or data.keys() <= _ONE_MESSAGE)
 
 
 def _error(error: Any) -> TargetError | None:

@@ -75,14 +75,14 @@ _MAPS: dict[Kind, Known] = {
 def known(kind: Kind, extra: Iterable[str] | Mapping[str, Any] = ()) -> Known:
     """The names of a jury's prompts, and those that the caller adds: by name alone, or with their values.
 
-    Raises `ConfigError` where an added name is one of the documented ones.
+    Raises `ConfigError` where an added name is one of the documented ones, which includes the names of whole families.
     """
     ours = _MAPS[kind].keys
     if isinstance(extra, Mapping):
         added = {n: Known.of(v) for n, v in cast("Mapping[str, Any]", extra).items()}
     else:
         added = dict.fromkeys(extra, OPEN)
-    taken = sorted(name for name in added if name in ours and name != "context")
+    taken = sorted(name for name in added if (name in ours and name != "context") or name in BARE)
     if taken:
         raise ConfigError(f"variables: {', '.join(taken)}: a documented name of {kind} prompts cannot be replaced")
     return Known({**ours, **added})

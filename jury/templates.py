@@ -344,9 +344,7 @@ class _Compiler:
         self.left, self.right = pair
 
     def _add(self, op: Op) -> None:
-        if isinstance(op, str) and self.ops and isinstance(self.ops[-1], str):
-            self.ops[-1] += op
-        elif op:
+        if op:
             self.ops.append(op)
 
     def _unclosed(self, start: int) -> str:

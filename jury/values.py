@@ -46,13 +46,15 @@ def _plain(value: Any, what: str, depth: int) -> Any:
     if isinstance(value, _SCALARS):
         return value
     if depth >= MAX_DEPTH:
-        raise DataError(f"{what[:200]} is nested deeper than {MAX_DEPTH} levels (or holds itself)", "too_deep")
+        raise DataError(f"{what[:40]}... is nested deeper than {MAX_DEPTH} levels (or holds itself)", "too_deep")
     if isinstance(value, Mapping):
         pairs = cast("Mapping[Any, Any]", value)
         return {str(k): _plain(v, f"{what}.{k}", depth + 1) for k, v in pairs.items()}
     if isinstance(value, bytes | bytearray):
         raise DataError(f"{what} is {type(value).__name__}, not text: decode it first", "encoding")
-    if isinstance(value, Sequence | AbstractSet):
+    if isinstance(value, AbstractSet):
+        value = sorted(cast("AbstractSet[Any]", value), key=str)  # the same set is the same prompt on every run
+    if isinstance(value, Sequence):
         entries = cast("Sequence[Any]", value)
         return [_plain(v, f"{what}[{i}]", depth + 1) for i, v in enumerate(entries)]
     return _plain(_unwrapped(value, what), what, depth + 1)
