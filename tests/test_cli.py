@@ -108,6 +108,7 @@ print(sorted(heavy & set(sys.modules)), sorted(m for m in sys.modules if m.start
         "jury.cli",
         "jury.cli.__main__",
         "jury.cli.app",
+        "jury.cli.commands",
         "jury.errors",
     }
     assert "jury" in done.stdout
@@ -594,3 +595,8 @@ def test_an_ascii_locale_changes_nothing(tmp_path: Path) -> None:
     text = done.stdout.decode("utf-8")
     assert "größer als “gut” 😀" in text
     assert "Café “où”?" in text
+    (tmp_path / "answers.jsonl").rename(tmp_path / "réponses.jsonl")
+    command = [sys.executable, "-m", "jury", "judge", "réponses.jsonl", "-c", "é", "-j", "checks:exact", "-o", "où"]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=True)
+    assert "2 passed" in done.stdout.decode("utf-8")
+    assert (tmp_path / "où/summary.json").exists()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jury.data import TargetError
 from jury.datasets import Row, parse_map, rows, to_item, to_pair
 from jury.datasets.ids import SeenIds
-from jury.errors import ConfigError, DataError
+from jury.errors import ConfigError, DataError, MissingExtra
 
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:
@@ -78,6 +78,7 @@ def test_only_a_line_feed_ends_a_record(tmp_path: Path, separator: str) -> None:
         ('{"a": ' + "[" * 100_000, "bad_json"),
         ('{"a": ' + "9" * 5000 + "}", "bad_json"),
         ("a,b", "bad_json"),
+        ("\x00" * 100, "bad_json"),
         ("{", "bad_json"),
     ],
 )
@@ -273,6 +274,13 @@ def test_gzip_is_told_by_its_bytes(tmp_path: Path) -> None:
     assert "cut off" in str(error)
 
 
+def test_zstd_without_a_package_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(MissingExtra, match="pip install zstandard"):
+        list(rows(write(tmp_path, "a.jsonl.zst", b"\x28\xb5\x2f\xfd rest")))
+
+
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     for content, expected in [
         (b'{"a": 1}\n{"a": 2}\n', [{"a": 1}, {"a": 2}]),
@@ -310,7 +318,7 @@ def test_ids_that_come_twice(tmp_path: Path, text: str) -> None:
     error = fault(write(tmp_path, "a.jsonl", text))
     assert (error.kind, error.line) == ("duplicate_id", 4)
     assert "'7'" in str(error)
-    assert "lines 1 and 4" in str(error)
+    assert "rows 1 and 3 (lines 1 and 4)" in str(error)
     assert len(values(tmp_path / "a.jsonl", mapping={"id": ""})) == 3
 
 
@@ -321,8 +329,8 @@ def test_rows_without_an_id_do_not_collide(tmp_path: Path) -> None:
 
 def test_seen_ids_stay_exact_when_they_leave_memory() -> None:
     with SeenIds(in_memory=3) as seen:
-        assert [seen.first_line(str(i), i) for i in range(20)] == [None] * 20
-        assert [seen.first_line(str(i), 99) for i in range(20)] == list(range(20))
+        assert [seen.before(str(i), i, i + 1) for i in range(20)] == [None] * 20
+        assert [seen.before(str(i), 99, 99) for i in range(20)] == [(i, i + 1) for i in range(20)]
 
 
 def test_a_needed_column_is_named_with_its_neighbours(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from jury.scales import Labels, Numeric
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
 _RANGE = re.compile(rf"\s*{_NUMBER}\s*(?:\.\.|[-:,]|\s)\s*{_NUMBER}\s*")
+_PATHS = {"file", "prompt", "system", "output"}
 ANYONE = "(any judge)"
 
 
@@ -73,7 +75,10 @@ class Asked:
 
 def asked(options: Mapping[str, Any]) -> Asked:
     """A command's options; a list that was not given is empty."""
-    return Asked(**{k: v for k, v in options.items() if v is not None})
+    given = {k: v for k, v in options.items() if v is not None}
+    for name in _PATHS & given.keys():  # in an ASCII locale the names of files stand for their bytes
+        given[name] = os.fsdecode(given[name].encode("utf-8", "surrogateescape"))
+    return Asked(**given)
 
 
 def pointwise(asked: Asked, *, anyone: bool = False) -> Jury:

@@ -15,6 +15,7 @@ from jury.errors import ConfigError
 from jury.results import Comparison, PanelResult
 
 RESULTS, SUMMARY = "results.jsonl", "summary.json"
+LONE = "backslashreplace"  # half a surrogate pair becomes an escape, which is JSON; a reply may hold one
 
 
 class Folder(AbstractContextManager["Folder"]):
@@ -32,7 +33,7 @@ class Folder(AbstractContextManager["Folder"]):
                 raise ConfigError(f"{results} holds results already: choose another folder, or --overwrite")
             with contextlib.suppress(FileNotFoundError):
                 (self.path / SUMMARY).unlink()  # a summary of other results must not stand beside these
-            self._file = results.open("w", encoding="utf-8", newline="\n")
+            self._file = results.open("w", encoding="utf-8", errors=LONE, newline="\n")
         except OSError as error:
             raise _unwritable(self.path, error) from None
 
@@ -52,7 +53,7 @@ class Folder(AbstractContextManager["Folder"]):
             return
         final, part = self.path / SUMMARY, self.path / f".{SUMMARY}.{os.getpid()}"
         try:
-            part.write_text(json.dumps(summary, ensure_ascii=False, indent=2, allow_nan=False) + "\n", "utf-8")
+            part.write_text(json.dumps(summary, ensure_ascii=False, indent=2, allow_nan=False) + "\n", "utf-8", LONE)
             part.replace(final)
         except OSError as error:
             raise _unwritable(self.path, error) from None

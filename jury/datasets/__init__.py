@@ -1,6 +1,6 @@
 """Data files -> rows -> items. JSONL, JSON, CSV and TSV, from a file or standard input, plain, .gz or .zst.
 
-    source.py     bytes -> numbered lines: encoding, byte order marks, compression
+    packed.py     gzip, zstd                source.py bytes -> numbered lines: encoding, byte order marks
     jsonlines.py  lines -> objects          table.py  lines -> rows of a table
     columns.py    which column is which field, and the column map
     items.py      `to_item`, `to_pair`      ids.py    duplicate ids, in flat memory
@@ -83,8 +83,9 @@ def _check_id(row: Row, seen: SeenIds, source: Source) -> None:
     text = id_text(found.value) if found else None
     if text is None:
         return
-    earlier = seen.first_line(text, row.line)
+    earlier = seen.before(text, row.number, row.line)
     if earlier is not None:
-        message = f"the id {text!r} occurs twice, in lines {earlier} and {row.line}"
+        number, line = earlier
+        message = f"the id {text!r} occurs twice, in rows {number} and {row.number} (lines {line} and {row.line})"
         message += "; results are kept by id (to use row numbers instead: --map id=)"
         raise source.error(message, "duplicate_id", row.line)

@@ -7,8 +7,6 @@ whatever the locale says; a byte that is not UTF-8 is an error that names its li
 from __future__ import annotations
 
 import codecs
-import gzip
-import importlib
 import io
 import sys
 import zlib
@@ -18,11 +16,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any, cast
 
-from jury.errors import ConfigError, DataError, MissingExtra
+from jury.datasets.packed import unpacked
+from jury.errors import ConfigError, DataError
 
 STDIN = "-"
 HEAD = 4096  # bytes looked at to tell compression and encoding
-_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -51,7 +49,7 @@ class Source(AbstractContextManager["Source"]):
         with ExitStack() as undo:  # what goes wrong here must not leave the file open
             undo.callback(self._stack.close)
             raw = _stdin() if self.is_stdin else self._open(Path(path))
-            self._bytes = self._unpacked(raw)
+            self._bytes = unpacked(raw)
             self.encoding = self._encoding(encoding)
             undo.pop_all()
 
@@ -109,14 +107,6 @@ class Source(AbstractContextManager["Source"]):
         except OSError as error:
             raise self.error(f"cannot be opened: {error.strerror or error}", "unreadable") from None
 
-    def _unpacked(self, raw: io.BufferedReader) -> io.BufferedReader:
-        head = raw.peek(HEAD)
-        if head.startswith(_GZIP):
-            return io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=raw, mode="rb")))
-        if head.startswith(_ZSTD):
-            return io.BufferedReader(_zstd(raw))
-        return raw
-
     def _encoding(self, wanted: str | None) -> str:
         try:
             head = self._bytes.peek(HEAD)[:HEAD]
@@ -139,8 +129,8 @@ class Source(AbstractContextManager["Source"]):
 def _without_mark(head: bytes) -> str:
     """UTF-8, unless so many bytes are zero that it can only be UTF-16 whose mark is missing."""
     even, odd = head[0::2].count(0), head[1::2].count(0)
-    if max(even, odd) * 10 < len(head) or not head:
-        return "utf-8"
+    if max(even, odd) * 10 < len(head) or min(even, odd) * 10 > max(even, odd) or not head:
+        return "utf-8"  # zeros on both sides are the unwritten end of a torn file
     return "utf-16-le" if odd > even else "utf-16-be"
 
 
@@ -150,18 +140,6 @@ def _stdin() -> io.BufferedReader:
     if raw is None:  # a text stream put in its place, or none at all
         raw = io.BytesIO(b"" if stream is None else stream.read().encode("utf-8"))
     return raw if hasattr(raw, "peek") else io.BufferedReader(raw)
-
-
-def _zstd(raw: io.BufferedReader) -> Any:
-    for module, opener in (("compression.zstd", "ZstdFile"), ("zstandard", "ZstdDecompressor")):
-        try:
-            found = importlib.import_module(module)
-        except ImportError:
-            continue
-        if opener == "ZstdFile":
-            return found.ZstdFile(raw)
-        return found.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-    raise MissingExtra("reading .zst files needs the package zstandard: pip install zstandard")
 
 
 def _near_file(path: Path) -> str:
