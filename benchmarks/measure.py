@@ -24,7 +24,7 @@ JUDGES = ("mock-1", "mock-2", "mock-3")
 
 
 def items(count: int) -> Iterator[dict[str, str]]:
-    """Items of about 700 characters, no two alike."""
+    """Items of about 600 characters, no two alike."""
     filler = (
         "It lies on a wide river that has carried trade for a thousand years, and its old quarter was rebuilt twice "
         "after fires. Travellers usually arrive by train and walk from the station to the market square. "
