@@ -7,15 +7,17 @@ is a spec made ready: templates compiled, signature read, reply schema built; th
 from __future__ import annotations
 
 import asyncio
+import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from jury import namespace
 from jury.data import DataPoint, Output, ResponsePair
 from jury.errors import CallError, ConfigError
 from jury.families import family
+from jury.keys import KeyMaker, Question, function_name
 from jury.ladder import climb
 from jury.parsing import read_reply
 from jury.prompts import PromptSpec
@@ -165,8 +167,18 @@ class Case:
         raise AttributeError(f"a case has no {name!r} here")
 
 
+class Recorder(Protocol):
+    """Stands between a seat and its judge: hands out what is known, and keeps what is asked."""
+
+    async def judged(self, question: Question, ask: Callable[[], Awaitable[Judgment]]) -> Judgment:
+        """The judgment on a question, with `ask` called at most once. What it raises leaves the jury."""
+        ...
+
+
 class Seat:
-    """A `JudgeSpec` made ready for a scale. Building it needs no key and no SDK."""
+    """A `JudgeSpec` made ready for a scale. Building it needs no key and no SDK. `recorder`: set by a run."""
+
+    recorder: Recorder | None = None
 
     def __init__(self, spec: JudgeSpec, name: str, prompt: Prompt, settings: Settings, scale: Scale, kind: str) -> None:
         self.spec = spec
@@ -177,6 +189,7 @@ class Seat:
         self.function = FunctionJudge(spec.function, kind) if spec.function else None
         self.schema = reply_schema(scale)
         self._provider = spec.provider
+        self._keys: KeyMaker | None = None
         self.model = spec.model or ""
         if spec.model and spec.provider is not None and "/" in spec.model:
             self.model = spec.model.split("/", 1)[1]
@@ -200,6 +213,13 @@ class Seat:
 
         A `ConfigError` (an unknown provider, say) always leaves: no retry and no other item can help.
         """
+        if self.recorder is None:
+            return await self._ask(case, repetition, propagate)
+        question = self.question(case, repetition)
+        judgment = await self.recorder.judged(question, lambda: self._ask(case, repetition, propagate))
+        return judgment if judgment.judge == self.name else replace(judgment, judge=self.name)
+
+    async def _ask(self, case: Case, repetition: int, propagate: bool) -> Judgment:
         try:
             answer = self._ask_model if self.function is None else self._ask_function
             return await answer(case, repetition)
@@ -214,10 +234,27 @@ class Seat:
             verdict, usage = Verdict("error", failure=Failure("exception", f"{type(error).__name__}: {error}")), None
         return Judgment(self.name, verdict, repetition, case.order, usage=usage)
 
-    async def _ask_model(self, case: Case, repetition: int) -> Judgment:
-        provider = self.provider
+    def question(self, case: Case, repetition: int = 0) -> Question:
+        """What would be asked, as digests (`keys.py`). Calls nobody."""
+        if self.function is None:
+            provider = self.provider
+            if self._keys is None:
+                self._keys = KeyMaker(f"{provider.name}/{self.model}", self.schema, self.settings, self.scale.na)
+            texts = case.render(self.prompt)
+        else:
+            if self._keys is None:
+                self._keys = KeyMaker(function_name(self.function.function), self.schema, None, self.scale.na)
+            names = self.function.names
+            texts = tuple(repr(self._argument(case, n)) for n in names) or (repr(case.item), repr(case.answer))
+        request = self._keys.request(*texts)
+        key = self._keys.key(request, case.order, repetition)
+        plain = self.function is not None or self.provider.rungs(self.model, self.settings) == ("direct",)
+        return Question(key, request, self.name, case.item.id, case.order, repetition, plain)
+
+    def request(self, case: Case, repetition: int = 0) -> Request:
+        """What is sent first, whichever way it is asked for."""
         system, user = case.render(self.prompt)
-        request = Request(
+        return Request(
             model=self.model,
             system=system,
             turns=(Turn("user", user),),
@@ -226,7 +263,10 @@ class Seat:
             judge=self.name,
             repetition=repetition,
         )
-        result = await climb(provider, request, self._read)
+
+    async def _ask_model(self, case: Case, repetition: int) -> Judgment:
+        provider = self.provider
+        result = await climb(provider, self.request(case, repetition), self.read)
         reply = result.reply
         return Judgment(
             judge=self.name,
@@ -234,7 +274,7 @@ class Seat:
             repetition=repetition,
             order=case.order,
             rung=result.rung,
-            reply=reply.text if reply else None,
+            reply=_reply_text(reply),
             model=reply.model if reply else None,
             usage=result.usage,
             calls=result.calls,
@@ -244,20 +284,21 @@ class Seat:
             notes=result.notes,
         )
 
-    def _read(self, reply: Reply) -> Verdict:
+    def read(self, reply: Reply) -> Verdict:
+        """A reply as a verdict on this seat's scale; a failure is in it."""
         return read_reply(reply.text, self.scale, reply.data)
 
-    async def _ask_function(self, case: Case, repetition: int) -> Judgment:
-        def argument(name: str) -> Any:
-            return "\n\n".join(t for t in case.render(self.prompt) if t) if name == "prompt" else case.argument(name)
+    def _argument(self, case: Case, name: str) -> Any:
+        return "\n\n".join(t for t in case.render(self.prompt) if t) if name == "prompt" else case.argument(name)
 
+    async def _ask_function(self, case: Case, repetition: int) -> Judgment:
         function = cast("FunctionJudge", self.function)
         start = time.monotonic()
         deadline = asyncio.timeout(self.settings.timeout_s)
         usage = None
         try:
             async with deadline:
-                verdict, usage = read_result(await function(case, argument), self.scale)
+                verdict, usage = read_result(await function(case, lambda n: self._argument(case, n)), self.scale)
         except TimeoutError:
             if not deadline.expired():
                 raise
@@ -265,6 +306,13 @@ class Seat:
             verdict = Verdict("error", failure=Failure("timeout", detail))
         took = time.monotonic() - start
         return Judgment(self.name, verdict, repetition, case.order, usage=usage, latency_s=took)
+
+
+def _reply_text(reply: Reply | None) -> str | None:
+    """A reply as it is kept: its text, or the object that a forced tool was given."""
+    if reply is None or reply.text.strip() or reply.data is None:
+        return reply.text if reply else None
+    return json.dumps(reply.data, ensure_ascii=False, default=str)
 
 
 def _settings(base: Settings, given: Mapping[str, Any] | Settings | None) -> Settings:

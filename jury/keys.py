@@ -1,0 +1,77 @@
+"""The key of a judgment: a digest of everything that shapes the vote, and of nothing else. Pure.
+
+In it: provider and model, both rendered texts, the reply schema, the settings that change a reply (temperature, limit
+of tokens, structured output, re-asks, extra), the order of a pair, the repetition. Not in it: the seat's name and
+weight, deadlines, retries, and how votes are combined. For a judge function: its name, its code and what it is given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jury.providers.base import Settings
+
+_VERSION = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question to one judge, before it is asked. `request` digests what would be sent, `key` what would come back.
+
+    `item` is the id of the item, if it has one. `plain`: asked of a function or a script, which no other run can reuse.
+    """
+
+    key: str
+    request: str
+    judge: str
+    item: str | None
+    order: str
+    repetition: int
+    plain: bool = False
+
+
+class KeyMaker:
+    """Digests for one seat; what does not depend on the item is digested once."""
+
+    def __init__(self, who: str, schema: Mapping[str, Any] | None, settings: Settings | None, na: str | None) -> None:
+        shaping = {"who": who, "schema": schema, "na": na, "settings": shaping_settings(settings) if settings else None}
+        self._start = hashlib.sha256(f"{_VERSION}\0{json.dumps(shaping, sort_keys=True, default=repr)}\0".encode())
+
+    def request(self, *texts: str) -> str:
+        """The digest of what is sent: the texts behind the seat's own part."""
+        made = self._start.copy()
+        for text in texts:
+            data = text.encode("utf-8", "surrogatepass")
+            made.update(b"%d\0" % len(data))  # or ("a", "bc") and ("ab", "c") would be one
+            made.update(data)
+        return made.hexdigest()
+
+    def key(self, request: str, order: str, repetition: int) -> str:
+        return hashlib.sha256(f"{request}\0{order}\0{repetition}".encode()).hexdigest()
+
+
+def shaping_settings(settings: Settings) -> dict[str, Any]:
+    """The settings that can change a reply."""
+    return {
+        "temperature": settings.temperature,
+        "max_tokens": settings.max_tokens,
+        "structured_output": settings.structured_output,
+        "reask": settings.reask,
+        "extra": dict(settings.extra),
+    }
+
+
+def function_name(function: Callable[..., Any]) -> str:
+    """A judge function by name and code: a changed function is another judge."""
+    name = f"{getattr(function, '__module__', '')}:{getattr(function, '__qualname__', type(function).__qualname__)}"
+    try:
+        source = inspect.getsource(function)
+    except (OSError, TypeError):  # made by another function, built in, or typed at a prompt
+        code = getattr(function, "__code__", None)
+        source = repr((code.co_code, code.co_consts)) if code is not None else ""
+    return f"function {name} {hashlib.sha256(source.encode()).hexdigest()[:16]}"

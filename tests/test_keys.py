@@ -1,0 +1,138 @@
+"""The key of a judgment: another one for whatever shapes the vote, the same one for what does not."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from jury import Boolean, JudgeSpec, Labels, Numeric, ScriptedProvider, Settings, llm_jury, llm_jury_pairwise
+from jury.keys import KeyMaker
+
+
+class Keeper:
+    """A recorder that remembers what was asked."""
+
+    def __init__(self):
+        self.questions = []
+        self.known = {}
+
+    async def judged(self, question, ask):
+        self.questions.append(question)
+        if question.key not in self.known:
+            self.known[question.key] = await ask()
+        return self.known[question.key]
+
+
+def keys_of(judge, items=({"input": "q", "output": "a"},), **options):
+    keeper = Keeper()
+    jury = llm_jury(**{"criteria": "Is it right?", "judges": [judge], **options})
+    for seat in jury.panel.seats:
+        seat.recorder = keeper
+    for item in items:
+        jury.judge_sync(**item)
+    return [q.key for q in keeper.questions]
+
+
+def scripted(model="scripted/m", **kwargs):
+    return JudgeSpec(model, provider=ScriptedProvider(lambda request: '{"value": true}'), **kwargs)
+
+
+BASE = keys_of(scripted())
+
+
+@pytest.mark.parametrize(
+    ("judge", "options"),
+    [
+        (scripted("scripted/other"), {}),
+        (scripted(prompt="{{criteria}} {{output.response}}"), {}),
+        (scripted(system_prompt="Be strict."), {}),
+        (scripted(settings={"temperature": 1.0}), {}),
+        (scripted(settings={"max_tokens": 7}), {}),
+        (scripted(settings={"extra": {"seed": 3}}), {}),
+        (scripted(settings={"reask": 0}), {}),
+        (scripted(), {"criteria": "Is it kind?"}),
+        (scripted(), {"scale": Numeric(0, 10)}),
+        (scripted(), {"scale": Labels(["A", "B"])}),
+    ],
+)
+def test_what_shapes_the_vote_makes_another_key(judge, options):
+    assert keys_of(judge, **options)[0] != BASE[0]
+
+
+@pytest.mark.parametrize(
+    ("judge", "options"),
+    [
+        (scripted(id="another name", weight=3.0), {}),
+        (scripted(settings={"timeout_s": 5, "retries": 0}), {}),
+        (scripted(), {"name": "other", "max_concurrency": 3, "min_successful_judges": 1}),
+        (scripted(), {"scale": Boolean()}),
+    ],
+)
+def test_what_does_not_shape_it_makes_the_same_key(judge, options):
+    assert keys_of(judge, **options) == BASE
+
+
+def test_the_threshold_is_not_in_the_key_the_label_for_na_is():
+    assert keys_of(scripted(), scale=Numeric(0, 1, 0.2)) == keys_of(scripted(), scale=Numeric(0, 1, 0.8))
+    labels = ["A", "B", "NA"]
+    assert keys_of(scripted(), scale=Labels(labels, ["A"])) == keys_of(scripted(), scale=Labels(labels))
+    assert keys_of(scripted(), scale=Labels(labels, ["A"], "NA")) != keys_of(scripted(), scale=Labels(labels, ["A"]))
+
+
+def test_identical_items_have_the_same_key_other_repetitions_another():
+    item = {"input": "q", "output": "a"}
+    first, second = keys_of(scripted(), [{**item, "id": "1"}, {**item, "id": "2"}])
+    assert first == second == BASE[0]
+    assert len(set(keys_of(scripted(), [item], repetitions=3))) == 3
+
+
+def test_the_orders_of_a_pair_differ():
+    keeper = Keeper()
+    jury = llm_jury_pairwise(judges=[scripted()])
+    jury.panel.seats[0].recorder = keeper
+    jury.compare_sync("q", "same", "same")
+    assert len({q.key for q in keeper.questions}) == 2
+    assert {q.order for q in keeper.questions} == {"ab", "ba"}
+
+
+def test_texts_do_not_run_into_each_other():
+    keys = KeyMaker("who", None, None, None)
+    assert keys.request("a", "bc") != keys.request("ab", "c")
+    assert keys.request("a\0", "b") != keys.request("a", "\0b")
+
+
+def test_a_changed_function_is_another_judge():
+    def one(output):
+        return len(output) > 3
+
+    def two(output):
+        return len(output) > 4
+
+    two.__qualname__ = one.__qualname__
+    assert keys_of(one) == keys_of(one)
+    assert keys_of(one) != keys_of(two)
+    assert keys_of(one, [{"output": "a"}]) != keys_of(one, [{"output": "b"}])
+    assert keys_of(lambda case: True, [{"output": "a"}]) != keys_of(lambda case: True, [{"output": "b"}])
+
+
+def test_what_is_known_is_not_asked_and_bears_the_seats_name():
+    keeper = Keeper()
+    provider = ScriptedProvider(lambda request: '{"value": true}')
+    for name in ("first", "second"):
+        jury = llm_jury(criteria="c", judges=[JudgeSpec("scripted/m", provider=provider, id=name)])
+        jury.panel.seats[0].recorder = keeper
+        result = asyncio.run(jury.judge(input="q", output="a"))
+        assert [j.judge for v in result.votes for j in v.judgments] == [name]
+    assert len(provider.requests) == 1
+    assert [q.plain for q in keeper.questions] == [True, True]
+
+
+def test_settings_that_shape_are_all_settings_but_these():
+    from jury.keys import shaping_settings
+
+    assert set(shaping_settings(Settings())) == {
+        "temperature", "max_tokens", "structured_output", "reask", "extra"
+    }  # fmt: skip
+    assert shaping_settings(replace(Settings(), timeout_s=1)) == shaping_settings(Settings())
