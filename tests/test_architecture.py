@@ -27,7 +27,7 @@ FLOORS = (
         "streams",
         "stats.",
     ),
-    ("values", "messages", "namespace", "templates", "prompts"),
+    ("values", "shapes", "messages", "names", "namespace", "lookup", "checking", "templates", "prompts"),
     ("parsing", "session_reply", "events", "quotes", "evidence", "checks", "fit", "windows", "legacy_templates"),
     (
         "providers.base",
