@@ -1,7 +1,9 @@
 """Anthropic's Messages API. The rungs: `schema` (structured outputs), `tool` (a forced tool), `text`.
 
-Thinking is set by a seat's `extra={"thinking": {...}}`; its blocks are never the answer, no temperature goes with it,
-and a tool cannot be forced then, so that rung is left out. The SDK is imported at the first call.
+No temperature is sent to Anthropic: since API version 2026-10-21 it is refused for every model, and newer models
+refused it before. The reply's notes say so; `extra={"temperature": ...}` sends one all the same. Thinking is set by a
+seat's `extra={"thinking": {...}}`; its blocks are never the answer, and a tool cannot be forced then, so that rung is
+left out. The SDK is imported at the first call.
 """
 
 from __future__ import annotations
@@ -59,8 +61,8 @@ class AnthropicProvider(RemoteProvider):
             body["system"] = system
         lost: tuple[str, ...] = ()
         if settings.temperature is not None:
-            if thinks:
-                lost = ("temperature",)
+            if thinks or self.endpoint.vendor:
+                lost = () if "temperature" in settings.extra else ("temperature",)
             else:
                 body["temperature"] = settings.temperature
         if request.schema is not None and request.rung == "schema":
