@@ -43,7 +43,7 @@ async def call(
     """The provider's reply with `retries`, `latency_s` (of the attempt that succeeded) and the `usage` of all attempts.
 
     Raises the `CallError` of the last attempt. Its `usage` is the total of all attempts (None if none reported any),
-    `context["retries"]` how many came before the last. `sleep` takes seconds, `rng` gives numbers from 0 to below 1.
+    `context["attempts"]` their number. `sleep` takes seconds, `rng` gives numbers from 0 to below 1.
     """
     settings = request.settings
     failed: list[CallError] = []
@@ -87,7 +87,7 @@ def _last(failed: list[CallError], retries: int) -> CallError:
         retry_after_s=error.retry_after_s,
         status=error.status,
         usage=Usage.total(e.usage for e in failed),
-        context={**error.context, "retries": len(failed) - 1},
+        context={**error.context, "attempts": len(failed)},
     )
     made.judge, made.item, made.prompt = error.judge, error.item, error.prompt
     return made

@@ -148,7 +148,7 @@ def test_only_the_error_says_whether_a_retry_can_help(kind: str) -> None:
 @pytest.mark.parametrize("retries", [0, 1, 2, 5])
 def test_retries_are_counted(retries: int) -> None:
     error, waits, attempts = play([busy()] * 9, asking(retries=retries))
-    assert (attempts, len(waits), error.context["retries"]) == (retries + 1, retries, retries)
+    assert (attempts, len(waits), error.context["attempts"]) == (retries + 1, retries, retries + 1)
     assert error.detail == "no"
 
 
@@ -158,7 +158,7 @@ def test_the_last_error_is_the_one_that_is_raised() -> None:
     error, _, _ = play([first, last])
     assert type(error) is ProviderError
     assert (error.kind, error.status, error.retry) == ("auth", 401, False)
-    assert error.context == {"param": "x", "retries": 1}
+    assert error.context == {"param": "x", "attempts": 2}
     assert (error.judge, error.item, error.prompt) == ("j", "i", "p")
     assert error.__cause__ is last
 
@@ -195,7 +195,7 @@ def test_silence_ends_at_the_deadline_and_is_not_paid_for_twice() -> None:
     with pytest.raises(ProviderError, match=r"timeout: no reply within 90 s") as caught:
         slow_call(provider)
     assert (provider.cancelled, len(provider.attempts)) == (1, 1)
-    assert (caught.value.retry, caught.value.context["retries"], caught.value.usage) == (False, 0, None)
+    assert (caught.value.retry, caught.value.context["attempts"], caught.value.usage) == (False, 1, None)
 
 
 def test_a_deadline_after_failed_attempts_carries_their_tokens() -> None:
