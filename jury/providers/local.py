@@ -1,0 +1,258 @@
+"""The provider `local`: a small open model on this machine's processor, for a first run without any key.
+
+Before it grades an answer that has neither a reference nor a context, it answers the question itself and grades against
+that: a model of this size recognises a right answer far better than it remembers one.
+Replies are held to the schema while they are written. It costs no money: `cost` is 0.0.
+
+`settings.extra["method"]` of a seat says how it is asked:
+
+    auto         the default: own answer first where there is no reference, no context and no long task
+    own_answer   own answer first for every item
+    direct       never
+    one_token    like `auto`, but the verdict is one word and no reasons; unsure (below 0.7) is an abstention
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from jury import prompts
+from jury.data import DataPoint
+from jury.errors import ConfigError, ProviderError
+from jury.messages import text_of, to_messages
+from jury.providers import local_machine, local_model
+from jury.providers.base import Request, Settings, Turn
+from jury.providers.local_engine import Completion, Engine
+from jury.providers.local_words import choices, for_small_model, longest, one_word_grammar, verdict_of
+from jury.results import Reply, Rung, Usage
+from jury.templates import Template
+from jury.values import show
+
+METHODS = ("auto", "direct", "own_answer", "one_token")
+_OWN = "own_answer"  # under this key of `settings.extra`, `prepare` hands the answer to `complete`
+_ANSWER_TOKENS = 80
+_LONGEST_QUESTION = 2000  # characters; a longer one is a task, and what a sentence could say of it is no reference
+_TEXT_TOKENS = 1024  # of a reply without a schema
+_MOST_ANSWERS = 4096  # questions whose answers are kept
+_CONTEXT_COLUMNS = ("context", "contexts", "documents", "retrieved_context", "retrieved_contexts")
+
+
+class Runtime(Protocol):
+    """What the provider needs of an engine (`local_engine.Engine`)."""
+
+    def submit(
+        self, body: Mapping[str, Any], started: Callable[[], None], stop: threading.Event
+    ) -> Future[Completion]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    engine: Runtime
+    model: str
+    answers: dict[str, Future[Completion]] = field(default_factory=dict[str, "Future[Completion]"])
+
+
+class LocalProvider:
+    """One model for all seats, items and event loops of the process; loaded at the first call.
+
+    `load` makes an engine of a file (tests pass a fake). Calls wait for their turn, and the deadline `timeout_s` starts
+    when it comes (`keeps_deadline`).
+    """
+
+    name = "local"
+    keeps_deadline = True
+
+    def __init__(self, load: Callable[[Path], Runtime] | None = None) -> None:
+        self._load = load or _checked_engine
+        self._loaded: dict[str, Future[_Loaded]] = {}
+        self._lock = threading.Lock()
+        self._unpaid: dict[str, Usage] = {}  # own answer -> tokens that no judgment has counted yet
+
+    def rungs(self, model: str, settings: Settings | None = None) -> tuple[Rung, ...]:
+        return ("schema",)
+
+    async def warm_up(self, model: str, progress: local_model.Progress | None = None) -> str:
+        """Assembles and loads the model and gives its name. `progress(done, total)`, in bytes, is called in a thread.
+
+        Raises `MissingExtra`, `ConfigError`, or `ProviderError` where memory is short.
+        """
+        return (await self._ready(model, progress)).model
+
+    async def prepare(self, request: Request, case: Any) -> Request:
+        """The request, with the model's own answer to the question where the method asks for one. `case`: a `Case`."""
+        method = _method(request)
+        question, context, known = _what_is_known(case, request.prompt)
+        wanted = method == "own_answer" or (method != "direct" and not known and len(question) <= _LONGEST_QUESTION)
+        if not wanted or not question:
+            return request
+        answer = await self._own_answer(await self._ready(request.model), question, context)
+        extra = {**request.settings.extra, _OWN: answer}
+        return replace(request, settings=replace(request.settings, extra=extra))
+
+    async def complete(self, request: Request) -> Reply:
+        """One reply, held to the schema. Raises `ProviderError`, `ConfigError`, `MissingExtra`."""
+        one_word = choices(request.schema) if _method(request) == "one_token" else None
+        loaded = await self._ready(request.model)
+        done = await self._ask(loaded.engine, _body(request, one_word), request.settings.timeout_s)
+        own = request.settings.extra.get(_OWN)
+        usage = Usage.total((_usage(done), self._unpaid.pop(own, None) if own else None))
+        if done.finish == "length" and one_word is None:
+            raise ProviderError("truncated", f"cut after {done.output_tokens} tokens", usage=usage)
+        text = done.text
+        if one_word is not None:
+            text = json.dumps(verdict_of(done.text, done.first, one_word, request.schema or {}), ensure_ascii=False)
+        notes = (f"answered the question itself first: {own}",) if own else ()
+        return Reply(text, model=loaded.model, usage=usage, notes=notes)
+
+    async def _own_answer(self, loaded: _Loaded, question: str, context: str) -> str:
+        """The model's answer to a question, asked once for all seats and items. It has no deadline but its length."""
+        key = f"{question}\0{context}"
+        with self._lock:
+            task = loaded.answers.get(key)
+            first = task is None
+            if task is None:
+                if len(loaded.answers) >= _MOST_ANSWERS:
+                    loaded.answers.pop(next(iter(loaded.answers)))
+                body = _question_body(question, context)
+                task = loaded.answers[key] = loaded.engine.submit(body, lambda: None, threading.Event())
+        try:
+            done = await asyncio.shield(asyncio.wrap_future(task))
+        except ProviderError:
+            loaded.answers.pop(key, None)  # a failure is not kept
+            raise
+        answer = done.text.strip()
+        if first:
+            self._unpaid[answer] = Usage.total((self._unpaid.get(answer), _usage(done))) or _usage(done)
+        return answer
+
+    async def _ask(self, engine: Runtime, body: Mapping[str, Any], timeout_s: float) -> Completion:
+        loop = asyncio.get_running_loop()
+        stop = threading.Event()
+        deadline = asyncio.timeout(None)
+        over = False
+
+        def begin() -> None:
+            if not over:
+                deadline.reschedule(loop.time() + timeout_s)
+
+        try:
+            async with deadline:
+                job = engine.submit(body, lambda: _tell(loop, begin), stop)
+                return await asyncio.wrap_future(job)
+        except TimeoutError:
+            raise ProviderError("timeout", f"no reply within {timeout_s:g} s of its turn") from None
+        finally:
+            over = True
+            stop.set()  # a call that nobody waits for ends at its next token
+
+    async def _ready(self, model: str, progress: local_model.Progress | None = None) -> _Loaded:
+        """The loaded model; the first caller starts a thread that loads it, all wait for the same."""
+        own = local_model.own_file()
+        shipped = None if own else local_model.find(model)
+        key = str(own or model.casefold())
+
+        def load() -> _Loaded:
+            path = own or local_model.path_of(cast("local_model.Model", shipped), progress)
+            return _Loaded(self._load(path), shipped.name if shipped else path.stem)
+
+        with self._lock:
+            task = self._loaded.get(key)
+            if task is None or (task.done() and task.exception() is not None):
+                task = self._loaded[key] = _in_thread(load)
+        return await asyncio.shield(asyncio.wrap_future(task))
+
+
+def _checked_engine(path: Path) -> Engine:
+    local_machine.check_cpu()
+    local_machine.check_memory(path.stat().st_size)
+    return Engine(path, local_machine.threads())
+
+
+def _in_thread(work: Callable[[], _Loaded]) -> Future[_Loaded]:
+    future: Future[_Loaded] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - a future carries whatever was raised to who waits for it
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="jury-local-load").start()
+    return future
+
+
+def _tell(loop: asyncio.AbstractEventLoop, what: Callable[[], None]) -> None:
+    with suppress(RuntimeError):  # the loop was closed: nobody waits any more
+        loop.call_soon_threadsafe(what)
+
+
+def _method(request: Request) -> str:
+    method = request.settings.extra.get("method", "auto")
+    if method not in METHODS:
+        raise ConfigError(f"a local judge's method must be one of {list(METHODS)}, got {method!r}")
+    return method
+
+
+def _what_is_known(case: Any, prompt: str) -> tuple[str, str, bool]:
+    """The question, the context, and whether the prompt shows what a right answer looks like. For a pair, nothing."""
+    item = getattr(case, "item", None)
+    if not isinstance(item, DataPoint):
+        return "", "", True
+    contexts = (item.context, *(item.row.get(c) for c in _CONTEXT_COLUMNS))
+    context = next((str(c) for c in contexts if c), "")
+    known = bool(show(item.expected_output).strip()) or (bool(context) and context in prompt)
+    said = [(m.role, text_of(m.content)) for m in to_messages(item) if m.role != "system"]
+    question = said[0][1] if len(said) == 1 else "\n".join(f"{role}: {text}" for role, text in said)
+    return question.strip(), context, known
+
+
+def _body(request: Request, one_word: Mapping[str, Any] | None) -> dict[str, Any]:
+    settings = request.settings
+    own = settings.extra.get(_OWN)
+    turns = list(request.turns)
+    if own and turns:
+        turns[0] = Turn(turns[0].role, turns[0].text + _comparison(own))
+    body: dict[str, Any] = {
+        "messages": [
+            *([{"role": "system", "content": request.system}] if request.system else []),
+            *({"role": t.role, "content": t.text} for t in turns),
+        ],
+        "max_tokens": min(settings.max_tokens, _TEXT_TOKENS),
+        "seed": request.repetition,
+        **{k: v for k, v in settings.extra.items() if k not in (_OWN, "method")},
+    }
+    if settings.temperature is not None:
+        body["temperature"] = settings.temperature
+    if one_word is not None:
+        grammar = one_word_grammar(list(one_word))
+        body |= {"grammar": grammar, "max_tokens": 32, "logprobs": True, "top_logprobs": 20}
+    elif request.schema is not None:
+        schema = for_small_model(request.schema)
+        body["response_format"] = {"type": "json_schema", "json_schema": {"name": "verdict", "schema": schema}}
+        body["max_tokens"] = min(settings.max_tokens, longest(schema))
+    return body
+
+
+def _comparison(own: str) -> str:
+    mark = "own-" + blake2b(own.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return "\n" + Template(prompts.shipped("local-comparison").user).render({"mark": mark, "own_answer": own})
+
+
+def _question_body(question: str, context: str) -> dict[str, Any]:
+    spec = prompts.shipped("local-own-answer")
+    text = Template(spec.user).render({"question": question, "context": context})
+    messages = [{"role": "system", "content": spec.system}, {"role": "user", "content": text}]
+    return {"messages": messages, "max_tokens": _ANSWER_TOKENS, "temperature": 0.0}
+
+
+def _usage(done: Completion) -> Usage:
+    return Usage(1, done.input_tokens, done.output_tokens, done.cached_tokens, 0.0)

@@ -1,0 +1,106 @@
+"""Reply schemas for a small model, and verdicts of one word."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from jury.errors import ConfigError
+from jury.providers.local_words import bounded, choices, for_small_model, longest, one_word_grammar, verdict_of
+from jury.scales import Boolean, Labels, Numeric, reply_schema
+
+BOOLEAN = reply_schema(Boolean())
+
+
+def test_the_choice_to_abstain_is_left_out():
+    schema = for_small_model(BOOLEAN)
+    assert schema["properties"] == {
+        "explanation": {"type": "string", "maxLength": 400},
+        "value": {"type": "boolean"},
+    }
+    assert schema["required"] == ["explanation", "value"]
+    assert BOOLEAN["required"] == ["explanation", "abstain", "value"]  # the judge's own stays as it was
+
+
+def test_other_schemas_are_only_bounded():
+    schema = {
+        "type": "object",
+        "properties": {
+            "type": {"type": "string", "enum": ["a"]},
+            "quotes": {"type": "array", "items": {"type": "string"}},
+            "few": {"type": "array", "items": {"type": "integer"}, "maxItems": 2},
+            "long": {"type": "string", "minLength": 900},
+            "date": {"type": "string", "format": "date"},
+        },
+    }
+    properties = for_small_model(schema)["properties"]
+    assert properties["type"] == {"type": "string", "enum": ["a"]}
+    assert properties["quotes"] == {"type": "array", "items": {"type": "string", "maxLength": 400}, "maxItems": 5}
+    assert properties["few"]["maxItems"] == 2
+    assert properties["long"]["maxLength"] == 900
+    assert "maxLength" not in properties["date"]
+    assert bounded([{"type": "string"}, 1]) == [{"type": "string", "maxLength": 400}, 1]
+
+
+def test_a_list_may_take_more_tokens_than_one_element():
+    one = longest(bounded({"type": "string"}))
+    many = longest(bounded({"type": "array", "items": {"type": "string"}}))
+    assert one >= 200
+    assert many >= 5 * one
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"),
+    [
+        (Boolean(), {"true": True, "false": False}),
+        (Labels(["good", "bad"]), {"good": "good", "bad": "bad"}),
+    ],
+)
+@pytest.mark.parametrize("abstain", [True, False])
+def test_the_words_are_those_of_the_scale(scale, expected, abstain):
+    assert choices(reply_schema(scale, abstain=abstain)) == expected
+
+
+@pytest.mark.parametrize("schema", [None, {}, reply_schema(Numeric()), {"properties": {"result": {"type": "boolean"}}}])
+def test_a_number_is_no_word(schema):
+    with pytest.raises(ConfigError, match="one_token"):
+        choices(schema)
+
+
+def test_the_grammar_quotes_the_words():
+    assert one_word_grammar(["true", 'a "b"', "é"]) == 'root ::= "true" | "a \\"b\\"" | "é"'
+
+
+def reply(first: dict[str, float], words=None, schema=BOOLEAN, text="true"):
+    odds = [(token, math.log(p)) for token, p in first.items()]
+    return verdict_of(text, odds, words or {"true": True, "false": False}, schema)
+
+
+def test_all_spellings_of_a_word_count_together():
+    assert reply({"False": 0.4, " false": 0.3, "true": 0.2, "I": 0.1}) == {
+        "explanation": "One word, no reasons: false, with 78% of the probability.",
+        "value": False,
+    }
+
+
+def test_unsure_is_an_abstention_where_the_schema_has_one():
+    first = {"true": 0.55, "false": 0.45}
+    assert reply(first) == {
+        "explanation": "One word, no reasons: true, with 55% of the probability.",
+        "abstain": True,
+        "value": None,
+    }
+    assert reply(first, schema=reply_schema(Boolean(), abstain=False))["value"] is True
+
+
+def test_words_that_begin_alike_have_no_probability():
+    words = {"very good": "very good", "very bad": "very bad"}
+    assert reply({"very": 0.9, "": 0.1}, words, text="very bad") == {
+        "explanation": "One word, no reasons: very bad.",
+        "value": "very bad",
+    }
+
+
+def test_without_odds_the_written_word_counts():
+    assert reply({}, text="false") == {"explanation": "One word, no reasons: false.", "value": False}
