@@ -79,10 +79,10 @@ class Provider(Protocol):
 
 @runtime_checkable
 class Preparing(Protocol):
-    """What a provider may do besides: look at the item before its request is asked (`local` answers the question first).
+    """What a provider may do besides: look at the item first (`local` answers the question before it grades an answer).
 
     `judge.py` calls `prepare` once a judgment, before the ladder and outside any deadline, and asks what it returns.
-    A provider whose attribute `keeps_deadline` is true applies `settings.timeout_s` itself, from when a call's turn comes.
+    A provider whose attribute `keeps_deadline` is true applies `settings.timeout_s` itself, from a call's turn on.
     """
 
     async def prepare(self, request: Request, case: Any) -> Request:
