@@ -48,7 +48,7 @@ class PairwiseJury:
         self.spec = panel
         self.orders: tuple[Order, ...] = ("ab", "ba") if swap else ("ab",)
         self._prompt = prompt
-        self._variables = dict(variables)
+        self.variables = dict(variables)
         self._strict = strict_template
         self._panel: Panel | None = None
         Rule.of(panel.aggregator, WINNERS, panel.tie_break)
@@ -70,7 +70,7 @@ class PairwiseJury:
         return panel
 
     def _check(self, prompt: Prompt) -> None:
-        known = namespace.known("pairwise", self._variables)
+        known = namespace.known("pairwise", self.variables)
         for template in (prompt.user, prompt.system):
             templates.check(template, known, strict=self._strict, prompt_name=prompt.spec.name)
 
@@ -100,7 +100,7 @@ class PairwiseJury:
         panel.warn_of_target(a.model)
         panel.warn_of_target(b.model)
         seats = panel.assigned(number)
-        cases = [Case.of_pair(pair, o, self.criteria, self._variables, panel.wanted) for o in self.orders]
+        cases = [Case.of_pair(pair, o, self.criteria, self.variables, panel.wanted) for o in self.orders]
         propagate = panel.lone
         gate = panel.limiter.here()
 
@@ -176,7 +176,7 @@ class PairwiseJury:
         pair = ResponsePair(question, to_output(response_a), to_output(response_b), reference, **fields)
         panel = self.panel
         wanted = frozenset[str]().union(*(p.wanted for p in panel.prompts))
-        cases = [Case.of_pair(pair, o, self.criteria, self._variables, wanted) for o in self.orders]
+        cases = [Case.of_pair(pair, o, self.criteria, self.variables, wanted) for o in self.orders]
         texts: dict[str, dict[str, str]] = {}
         for seat in panel.seats:
             system, user = cases[0].render(seat.prompt)

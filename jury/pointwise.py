@@ -39,7 +39,7 @@ class Jury:
         self.scale = scale
         self.spec = panel
         self._prompt = prompt
-        self._variables = dict(variables)
+        self.variables = dict(variables)
         self._strict = strict_template
         self._panel: Panel | None = None
         Rule.of(panel.aggregator, scale, panel.tie_break)
@@ -61,7 +61,7 @@ class Jury:
         return panel
 
     def _check(self, prompt: Prompt) -> None:
-        known = namespace.known("pointwise", self._variables)
+        known = namespace.known("pointwise", self.variables)
         for template in (prompt.user, prompt.system):
             templates.check(template, known, strict=self._strict, prompt_name=prompt.spec.name)
 
@@ -79,7 +79,7 @@ class Jury:
         panel = self.panel
         panel.warn_of_target(answer.model)
         seats = panel.assigned(point.number)
-        case = Case.of_output(point, answer, self.criteria, self._variables, panel.wanted)
+        case = Case.of_output(point, answer, self.criteria, self.variables, panel.wanted)
         propagate = panel.lone
         gate = panel.limiter.here()
 
@@ -155,7 +155,7 @@ class Jury:
         point, answer = item_of(data, output, fields)
         panel = self.panel
         wanted = frozenset[str]().union(*(p.wanted for p in panel.prompts))
-        case = Case.of_output(point, answer, self.criteria, self._variables, wanted)
+        case = Case.of_output(point, answer, self.criteria, self.variables, wanted)
         texts = {s.name: case.render(s.prompt) for s in panel.seats}
         return {name: {"system": system, "user": user} for name, (system, user) in texts.items()}
 

@@ -116,7 +116,8 @@ def test_what_is_known_of_a_result(tmp_path):
         known = [writer.known(f"i{n}") for n in range(4)]
         assert [k and k.complete for k in known] == [True, False, False, None]
         assert known[0].seal == short("seal")
-        assert writer.result("pointwise", "i0") == result_for("i0", seal="seal")
+        assert writer.result("i0") == result_for("i0").result.to_dict()
+        assert writer.result("i3") is None
 
 
 @pytest.mark.parametrize("cut", [1, 7, 20, 200])

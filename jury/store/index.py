@@ -166,7 +166,8 @@ class Index:
             self.add_result(str(line["item"]), pos, str(line.get("seal") or ""), whole)
         elif file == JUDGMENTS and isinstance(line.get("key"), str):
             verdict = line.get("verdict")
-            if isinstance(verdict, dict) and cast("dict[str, Any]", verdict).get("status") != "error":
+            failed = not isinstance(verdict, dict) or cast("dict[str, Any]", verdict).get("status") == "error"
+            if not failed and line.get("source") != "same":  # the identical item has the one that was paid for
                 self.add_judged(str(line["key"]), pos)
 
 

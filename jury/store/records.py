@@ -55,6 +55,7 @@ class StoredJudgment:
     """One judgment as it was recorded. `key` digests everything that shaped it, `request` what was sent.
 
     `at` is an ISO time (UTC), `price_source` says where the price comes from, `prev` the digest of the line before.
+    `source`: `cache` (another run paid for it), `same` (an identical item of this run did), `batch`; else asked live.
     """
 
     key: str
@@ -64,6 +65,7 @@ class StoredJudgment:
     price_source: str | None = None
     at: str = ""
     prev: str = ""
+    source: str | None = None
 
     @property
     def judge(self) -> str:
@@ -100,12 +102,13 @@ class StoredJudgment:
             "latency_s": round(j.latency_s, 6),
             "notes": list(j.notes),
             "at": self.at,
+            **({"source": self.source} if self.source else {}),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Raises `DataError`."""
-        own = {"key", "item", "request", "price_source", "at", "prev"}
+        own = {"key", "item", "request", "price_source", "at", "prev", "source"}
         judgment = {k: v for k, v in data.items() if k not in own}
         for name in ("key", "item"):
             if not isinstance(data.get(name), str):

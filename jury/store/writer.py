@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from typing import Any
 
 from jury.errors import DataError
 from jury.store.index import ITEMS, JUDGMENTS, RESULTS, Index, Known, short
@@ -13,7 +14,6 @@ from jury.store.lines import Appender, unwritable
 from jury.store.locking import FolderLock
 from jury.store.manifest import FILE, RunManifest
 from jury.store.records import StoredItem, StoredJudgment, StoredResult, complete
-from jury.store.run import result_of
 
 SYNC_S = 5.0  # at most this much work is lost when the machine itself fails
 
@@ -73,13 +73,15 @@ class RunWriter(AbstractContextManager["RunWriter"]):
     def add_judgment(self, judgment: StoredJudgment) -> None:
         """Writes one judgment, before anything else is asked."""
         pos = self._append(JUDGMENTS, judgment.to_dict())
-        if judgment.judgment.verdict.status != "error":
+        if judgment.judgment.verdict.status != "error" and judgment.source != "same":
             self._index.add_judged(judgment.key, pos)
 
-    def add_result(self, result: StoredResult) -> None:
+    def add_result(self, result: StoredResult) -> dict[str, Any]:
+        """Writes a verdict; returns it as plain values."""
         line = result.to_dict()
         pos = self._append(RESULTS, line)
         self._index.add_result(result.item, pos, result.seal, complete(line["result"]))
+        return line["result"]
 
     def recall(self, key: str) -> StoredJudgment | None:
         """The usable judgment with this key, if one was recorded."""
@@ -91,15 +93,13 @@ class RunWriter(AbstractContextManager["RunWriter"]):
         """What is known of an item's last result: compare its seal with `short(seal)`."""
         return self._index.result(item_id)
 
-    def result(self, kind: str, item_id: str) -> StoredResult | None:
-        """The last result of an item."""
+    def result(self, item_id: str) -> dict[str, Any] | None:
+        """The last result of an item, as plain values."""
         known = self._index.result(item_id)
         line = self._files[RESULTS].read(known.pos) if known else None
-        if line is None or line.get("item") != item_id:
-            return None
-        return StoredResult(item_id, line["number"], result_of(kind, line), str(line.get("seal", "")))
+        return line.get("result") if line is not None and line.get("item") == item_id else None
 
-    def _append(self, name: str, line: dict[str, object]) -> int:
+    def _append(self, name: str, line: dict[str, Any]) -> int:
         file = self._files[name]
         pos = file.append(line)
         self._index.reached(name, file.size)

@@ -1,0 +1,18 @@
+"""Runs: many items, one panel, one folder. Streaming, resumable, bounded in memory and money. No command line here.
+
+spec.py       `RunSpec`: what to judge, with whom, how; from a YAML file or from keywords
+entries.py    rows of the data as items on their way to the jury
+describe.py   a jury as the manifest holds it; what changed since the last pass
+keeper.py     what stands between a seat and its judge in a run: recalls, records, asks identical questions once
+totals.py     counts over results, from their plain values
+engine.py     `run`, `run_sync`: one pass over the data
+replay.py     every verdict again from the log, offline
+"""
+
+from __future__ import annotations
+
+from jury.runner.engine import Halt, RunReport, run, run_sync
+from jury.runner.replay import ReplayReport, replay
+from jury.runner.spec import RunSpec
+
+__all__ = ["Halt", "ReplayReport", "RunReport", "RunSpec", "replay", "run", "run_sync"]

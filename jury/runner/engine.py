@@ -1,0 +1,261 @@
+"""One pass of a run over its data: items x panel, streaming, into a run folder. What is there is not asked again.
+
+An item is skipped when its last result bears the seal of the same item and the same jury, and nothing about it failed.
+Else its seats are asked; the keeper hands out every judgment that was recorded before. Memory holds what is in flight.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from jury import sync
+from jury.errors import ConfigError, DataError, JuryError
+from jury.pairwise import PairwiseJury
+from jury.providers import prices, registry
+from jury.results import Comparison, PanelResult
+from jury.runner.describe import AnyJury, changes, continued, fingerprint, manifest_of
+from jury.runner.entries import Entry, entries, from_stdin
+from jury.runner.keeper import Asked, Keeper, now
+from jury.runner.spec import Loader, RunSpec
+from jury.runner.totals import Totals
+from jury.store import RunManifest, RunWriter, StoredResult
+from jury.store.index import short
+from jury.store.lines import digest
+from jury.streams import as_completed
+
+_ITEMS_PER_CALL = 2  # items in flight for each call of one provider: a slow seat must not leave the others idle
+_BREATH = 200  # items skipped before the calls in flight get their turn
+
+
+class Halt:
+    """Ends a pass early: no further item is begun, those in flight are finished and kept."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def set(self) -> None:
+        self.asked = True
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What came of one pass. `totals` count every item of the data, `asked` the questions of this pass.
+
+    `changes`: what is different from the pass before. `fault`: why it ended early (the data, the disk), if it did.
+    """
+
+    folder: Path
+    kind: str
+    totals: Mapping[str, Any]
+    asked: Asked
+    judged: int = 0
+    skipped: int = 0
+    finished: bool = False
+    halted: bool = False
+    changes: tuple[str, ...] = ()
+    fault: JuryError | None = None
+
+
+@dataclass
+class _Pass:
+    spec: RunSpec
+    jury: AnyJury
+    writer: RunWriter
+    keeper: Keeper
+    totals: Totals
+    halt: Halt
+    seal: str
+    keep_errors: bool
+    judged: int = 0
+    skipped: int = 0
+    fault: JuryError | None = None
+    on_result: Callable[[str, Mapping[str, Any]], None] | None = field(default=None)
+
+    async def todo(self) -> AsyncIterator[Entry]:
+        """The items that must be asked about; the others are counted from their last result."""
+        source = entries(self.spec)
+        waits = from_stdin(self.spec)
+        while not self.halt.asked:
+            try:
+                entry = await asyncio.to_thread(_next, source) if waits else _next(source)
+            except JuryError as error:  # a torn row: what is in flight is paid for, and is finished first
+                self.fault = error
+                return
+            if entry is None:
+                return
+            stored = self._done(entry)
+            if stored is None:
+                yield entry
+                continue
+            self.skipped += 1
+            self._count(stored, new=False)
+            if self.skipped % _BREATH == 0:
+                await asyncio.sleep(0)
+
+    def _done(self, entry: Entry) -> Mapping[str, Any] | None:
+        known = self.writer.known(entry.item.id)
+        if known is None or known.seal != short(self._seal(entry)) or not (known.complete or self.keep_errors):
+            return None
+        return self.writer.result(entry.item.id)
+
+    def _seal(self, entry: Entry) -> str:
+        turn = entry.item.number if self.jury.spec.assignment == "cyclic" else ""
+        return digest(f"{self.seal} {entry.item.digest} {turn}".encode())
+
+    async def work(self, entry: Entry) -> None:
+        self.writer.add_item(entry.item)
+        result = await self._judge(entry)
+        stored = self.writer.add_result(StoredResult(entry.item.id, entry.item.number, result, self._seal(entry)))
+        self.judged += 1
+        self._count(stored, new=True)
+
+    async def _judge(self, entry: Entry) -> PanelResult | Comparison:
+        jury, pair = self.jury, entry.pair
+        if isinstance(jury, PairwiseJury):
+            if pair is None:
+                raise ConfigError("a pairwise jury needs pairs")
+            return await jury.compare(
+                pair.question,
+                pair.response_a,
+                pair.response_b,
+                reference=pair.reference,
+                id=pair.id,
+                row=pair.row,
+                number=pair.number,
+                trace_id=pair.trace_id,
+            )
+        return await jury.judge(entry.point, entry.output)
+
+    def _count(self, result: Mapping[str, Any], *, new: bool) -> None:
+        word = self.totals.add(result)
+        if self.on_result is not None:
+            self.on_result(word if new else "", result)
+
+
+async def run(
+    spec: RunSpec,
+    folder: str | Path,
+    *,
+    keep_errors: bool = False,
+    halt: Halt | None = None,
+    load: Loader | None = None,
+    on_result: Callable[[str, Mapping[str, Any]], None] | None = None,
+) -> RunReport:
+    """Judges what is missing or failed in the folder, and all of it in a new one.
+
+    `keep_errors` leaves failed items as they are. `on_result` hears of every item: its outcome in a word (empty if it
+    was judged before) and the result. Raises `ConfigError` before the first call, `DataError` where the folder is
+    locked, foreign or cannot be written; a fault of the data ends the pass and is in the report.
+    """
+    jury = spec.make_jury(load)
+    _ready(jury)
+    with RunWriter(folder) as writer:
+        manifest = manifest_of(spec, jury, writer.folder.name)
+        changed = _compared(writer, manifest)
+        manifest = continued(writer.manifest, manifest, now())
+        writer.save(manifest)
+        keeper = Keeper(writer, _price_sources(jury))
+        for seat in (*jury.panel.seats, *jury.panel.stand_ins):
+            seat.recorder = keeper
+        it = _Pass(
+            spec, jury, writer, keeper, Totals(manifest.kind), halt or Halt(), fingerprint(jury), keep_errors,
+            on_result=on_result,
+        )  # fmt: skip
+        started = now()
+        done = False
+        try:
+            async for _ in as_completed(it.todo(), it.work, spec.concurrency * _ITEMS_PER_CALL, ordered=False):
+                pass
+            done = not it.halt.asked and it.fault is None
+        except BaseException:
+            with suppress(DataError):  # where the disk is full, what ended the pass is the better word
+                _leave(it, manifest, started, changed, done)
+            raise
+        finally:
+            for seat in (*jury.panel.seats, *jury.panel.stand_ins):
+                seat.recorder = None
+        _leave(it, manifest, started, changed, done)
+    return RunReport(
+        folder=Path(folder),
+        kind=manifest.kind,
+        totals=it.totals.to_dict(),
+        asked=keeper.asked,
+        judged=it.judged,
+        skipped=it.skipped,
+        finished=done,
+        halted=it.halt.asked,
+        changes=tuple(changed),
+        fault=it.fault,
+    )
+
+
+def run_sync(spec: RunSpec, folder: str | Path, **options: Any) -> RunReport:
+    """`run` without `await`."""
+    return sync.run(run(spec, folder, **options))
+
+
+def _ready(jury: AnyJury) -> None:
+    """What can be known before the first call: every provider is known, and not every key is missing."""
+    seats = jury.panel.seats
+    missing = {s.name: _missing_key(s) for s in seats if s.function is None}
+    said = [why for why in missing.values() if why]
+    if said and len(said) == len(seats):
+        raise ConfigError("; ".join(dict.fromkeys(said)))
+    jury.panel.lone = False  # an exception of the only judge function costs its item, not the run
+
+
+def _missing_key(seat: Any) -> str | None:
+    name = seat.provider.name
+    return None if seat.spec.provider is not None else registry.key_problem(name)
+
+
+def _compared(writer: RunWriter, manifest: RunManifest) -> list[str]:
+    before = writer.manifest
+    if before is None:
+        return []
+    if before.kind != manifest.kind:
+        raise ConfigError(
+            f"{writer.folder} holds a {before.kind} run, this is a {manifest.kind} one: take another folder"
+        )
+    return changes(before, manifest)
+
+
+def _price_sources(jury: AnyJury) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for seat in (*jury.panel.seats, *jury.panel.stand_ins):
+        price = prices.find(seat.provider.name, seat.model) if seat.function is None else None
+        found[seat.name] = (f"list {price.date}" if price.date else "configuration") if price else None
+    return found
+
+
+def _leave(it: _Pass, manifest: RunManifest, started: str, changed: list[str], done: bool) -> None:
+    """The manifest at the end of a pass."""
+    history = (*manifest.history, _history(it, started, changed))
+    it.writer.save(replace(manifest, totals=it.totals.to_dict(), finished=done, heads=it.writer.heads, history=history))
+
+
+def _history(it: _Pass, started: str, changed: list[str]) -> dict[str, Any]:
+    asked = it.keeper.asked
+    return {
+        "started": started,
+        "ended": now(),
+        "judged": it.judged,
+        "skipped": it.skipped,
+        "asked": asked.live,
+        "recalled": asked.recalled,
+        "same": asked.same,
+        "failed": asked.failed,
+        "cost": None if asked.unpriced else asked.cost,
+        "changes": changed,
+        "halted": it.halt.asked,
+        **({"fault": str(it.fault)} if it.fault else {}),
+    }
+
+
+def _next(source: Iterator[Entry]) -> Entry | None:
+    return next(source, None)

@@ -1,0 +1,122 @@
+"""Rows of the data as items on their way to the jury: what is judged, and what the run folder keeps of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, cast
+
+from jury.data import DataPoint, Output, ResponsePair
+from jury.datasets import STDIN, Row, rows, to_item, to_pair
+from jury.errors import ConfigError, DataError
+from jury.messages import text_of, to_messages
+from jury.runner.spec import RunSpec
+from jury.store import StoredItem
+from jury.store.lines import digest, encode
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One item: `item` is what the folder keeps, `point` and `output` (or `pair`) what the jury gets."""
+
+    item: StoredItem
+    point: DataPoint | None = None
+    output: Output | None = None
+    pair: ResponsePair | None = None
+
+
+def entries(spec: RunSpec) -> Iterator[Entry]:
+    """The items of a run's data, one after the other. Raises `DataError` where it is reached."""
+    make = _of_pair if spec.kind == "pairwise" else _of_item
+    for row in islice(_rows(spec), spec.limit):
+        yield make(row)
+
+
+def from_stdin(spec: RunSpec) -> bool:
+    """Whether the data can be read once only, and reading may wait for another program."""
+    return isinstance(spec.data, str) and spec.data == STDIN
+
+
+def _rows(spec: RunSpec) -> Iterator[Row]:
+    data = spec.data
+    if data is None:
+        raise ConfigError("data: which file is to be judged?")
+    if isinstance(data, str) or hasattr(data, "__fspath__"):
+        yield from rows(data, mapping=spec.map or None, encoding=spec.encoding, delimiter=spec.delimiter)
+        return
+    from jury.datasets.columns import ColumnMap
+
+    columns = ColumnMap(spec.map or None)
+    number = 0
+    for number, values in enumerate(data, 1):
+        if not isinstance(values, Mapping):
+            raise DataError(f"data: row {number} is a {type(values).__name__}, not a mapping", "not_object")
+        row = Row(cast("Mapping[str, Any]", values), number, number)
+        mapped = columns.apply(row)
+        yield replace(row, mapped=mapped) if mapped else row
+    if not number:
+        raise DataError("data: no rows", "no_rows")
+
+
+def _of_item(row: Row) -> Entry:
+    point, output = to_item(row)
+    question, messages = _asked(point)
+    error = output.target_error
+    kept: dict[str, Any] = {
+        "trace_id": point.trace_id,
+        "input": question,
+        "messages": messages,
+        "output": output.text if output.value is None else _shown(output.value),
+        "expected_output": _shown(point.expected_output),
+        "context": point.context,
+        "error": str(error) if error is not None else None,
+        "row": point.row,
+    }
+    more = repr((output.items, point.system_instructions)) if len(output.items) != 1 else point.system_instructions
+    item = StoredItem(id=str(point.id), number=point.number or 0, digest=_digest(kept, more), **kept)
+    return Entry(item, point=point, output=output)
+
+
+def _of_pair(row: Row) -> Entry:
+    pair = to_pair(row)
+    sides = (pair.response_a, pair.response_b)
+    errors = [f"response {n}: {o.target_error}" for n, o in zip("AB", sides, strict=True) if o.target_error is not None]
+    kept: dict[str, Any] = {
+        "trace_id": pair.trace_id,
+        "question": pair.question,
+        "response_a": _side(pair.response_a),
+        "response_b": _side(pair.response_b),
+        "reference": pair.reference,
+        "error": "; ".join(errors) or None,
+        "row": pair.row,
+    }
+    item = StoredItem(id=str(pair.id), number=pair.number or 0, digest=_digest(kept, repr(sides)), **kept)
+    return Entry(item, pair=pair)
+
+
+def _digest(kept: Mapping[str, Any], more: str) -> str:
+    """Over everything that judges could see; the id, the number and the trace are not shown to them."""
+    shown = {k: v for k, v in kept.items() if v and k != "trace_id"}
+    return digest(f"{encode(shown)}\0{more}".encode("utf-8", "surrogatepass"))
+
+
+def _asked(point: DataPoint) -> tuple[str, tuple[Mapping[str, Any], ...]]:
+    if point.input is None or isinstance(point.input, str):
+        return point.input or "", ()
+    turns = to_messages(point)
+    if len(turns) == 1 and turns[0].role == "user":
+        return text_of(turns[0].content), ()
+    messages = tuple({"role": t.role, "content": text_of(t.content)} for t in turns)
+    return "\n\n".join(f"{m['role']}: {m['content']}" for m in messages), messages
+
+
+def _side(output: Output) -> str:
+    return output.text if output.value is None else _shown(output.value)
+
+
+def _shown(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False, indent=2, default=str)

@@ -1,0 +1,157 @@
+"""Every verdict again, from the raw replies in the log, offline; and which of them are not what the results say."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from jury.aggregation import Rule, decide, fold
+from jury.errors import REPLY_KINDS, ConfigError
+from jury.pairwise import WINNERS, reconcile
+from jury.parsing import read_reply
+from jury.results import Comparison, Judgment, PairVote, PanelResult, Verdict, Vote
+from jury.scales import Scale
+from jury.store import Run, StoredJudgment
+from jury.store.index import JUDGMENTS, short
+from jury.store.lines import parse, read_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One item whose stored verdict is not what its log gives."""
+
+    item: str
+    what: str
+    stored: str
+    replayed: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayReport:
+    """`damage`: lines that were changed, lost or added. `unfolded`: the rule is a function; only votes are compared."""
+
+    items: int
+    judgments: int
+    differences: tuple[Difference, ...] = ()
+    damage: tuple[str, ...] = ()
+    unfolded: bool = False
+
+    @property
+    def same(self) -> bool:
+        return not self.differences and not self.damage
+
+
+def replay(folder: str | Path) -> ReplayReport:
+    """Reads the log of a run folder and folds every verdict anew. Calls nobody, writes nothing. Raises `DataError`."""
+    run = Run.open(folder)
+    if run.kind not in ("pointwise", "pairwise"):
+        raise ConfigError(f"a {run.kind} run cannot be replayed yet")
+    with closing(_Log(run)) as log:
+        again = _Again(run, log)
+        found: list[Difference] = []
+        items = 0
+        for item, result in run.results():
+            items += 1
+            found += again.compare(item.id, result)
+        return ReplayReport(items, log.count, tuple(found), tuple(run.damage()), again.rule is None)
+
+
+class _Log:
+    """The judgments of a run by item, seat, order and repetition; the last one counts. Flat in memory."""
+
+    def __init__(self, run: Run) -> None:
+        self._db = sqlite3.connect("", isolation_level=None)
+        self._db.execute("PRAGMA journal_mode = OFF")
+        self._db.execute("CREATE TABLE log (k INTEGER PRIMARY KEY, pos INTEGER)")
+        path = run.folder / JUDGMENTS
+        self._file = path.open("rb") if path.exists() else None
+        self.count = 0
+        self._db.execute("BEGIN")
+        for pos, line in read_lines(path):
+            key = _slot(line.get("item"), line.get("judge"), line.get("order"), line.get("repetition"))
+            self._db.execute("INSERT OR REPLACE INTO log VALUES (?, ?)", (key, pos))
+            self.count += 1
+
+    def find(self, item: str, judgment: Judgment) -> StoredJudgment | None:
+        key = _slot(item, judgment.judge, judgment.order, judgment.repetition)
+        row = self._db.execute("SELECT pos FROM log WHERE k = ?", (key,)).fetchone()
+        if row is None or self._file is None:
+            return None
+        self._file.seek(row[0])
+        line = parse(self._file.readline())
+        return StoredJudgment.from_dict(line) if line is not None else None
+
+    def close(self) -> None:
+        self._db.close()
+        if self._file is not None:
+            self._file.close()
+
+
+def _slot(item: Any, judge: Any, order: Any, repetition: Any) -> int:
+    return short(f"{item}\0{judge}\0{order}\0{repetition}")
+
+
+class _Again:
+    def __init__(self, run: Run, log: _Log) -> None:
+        manifest = run.manifest
+        self.scale: Scale = WINNERS if run.kind == "pairwise" else run.scale
+        self.quorum = manifest.quorum or 1
+        self.single = manifest.spec.get("assignment") == "cyclic"
+        own = manifest.rule.startswith("function ") or manifest.spec.get("tie_break") is not None
+        self.rule = None if own else Rule.of(manifest.rule or None, self.scale)
+        self._log = log
+
+    def compare(self, item: str, result: PanelResult | Comparison) -> list[Difference]:
+        found: list[Difference] = []
+        pairwise = isinstance(result, Comparison)
+        votes: list[Any] = [self._vote(item, vote, pairwise, found) for vote in result.votes]
+        if self.rule is None or not votes or found or result.reason in ("budget", "stopped"):
+            return found
+        decision = decide(votes, self.rule, self.quorum, result.seats, single=self.single)
+        said: Any = result.winner if isinstance(result, Comparison) else result.value
+        for what, stored, now in (("verdict", said, decision.value), ("status", result.status, decision.status)):
+            if stored != now:
+                found.append(Difference(item, what, str(stored), str(now)))
+        return found
+
+    def _vote(self, item: str, vote: Any, pairwise: bool, found: list[Difference]) -> Vote | PairVote:
+        read = [self._judgment(item, j, found) for j in vote.judgments]
+        rule = self.rule or Rule.of(None, self.scale)
+        if not pairwise:
+            return replace(vote, verdict=fold(read, rule), judgments=tuple(read))
+        return _pair_vote(vote, read, lambda js: fold(js, rule))
+
+    def _judgment(self, item: str, judgment: Judgment, found: list[Difference]) -> Judgment:
+        logged = self._log.find(item, judgment)
+        if logged is None:
+            found.append(Difference(item, f"judgment of {judgment.judge}", _told(judgment.verdict), "not in the log"))
+            return judgment
+        verdict = self._read(logged.judgment)
+        if (verdict.status, verdict.value) != (judgment.verdict.status, judgment.verdict.value):
+            found.append(Difference(item, f"judgment of {judgment.judge}", _told(judgment.verdict), _told(verdict)))
+        return replace(judgment, verdict=verdict)
+
+    def _read(self, judgment: Judgment) -> Verdict:
+        failure = judgment.verdict.failure
+        by_call = failure is not None and failure.kind not in REPLY_KINDS
+        if judgment.reply is None or by_call:  # a function's own verdict, or a call that never came back
+            return judgment.verdict
+        return read_reply(judgment.reply, self.scale)
+
+
+def _pair_vote(vote: PairVote, read: Sequence[Judgment], folded: Callable[[list[Judgment]], Verdict]) -> PairVote:
+    first = folded([j for j in read if j.order == "ab"])
+    swapped = [j for j in read if j.order == "ba"]
+    if not swapped:
+        value: Any = first.value if first.decided else None
+    else:
+        value = reconcile(first, folded(swapped))[0]
+    return replace(vote, vote=value, judgments=tuple(read))
+
+
+def _told(verdict: Verdict) -> str:
+    return str(verdict.value) if verdict.decided else f"{verdict.status} {verdict.failure or ''}".strip()

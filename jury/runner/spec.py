@@ -1,0 +1,226 @@
+"""`RunSpec`: what to judge, with whom and how, from a YAML file or from keywords. Asks nobody, opens no data.
+
+    data: answers.jsonl                  # beside this file; - is standard input
+    map: {input: question, output: reply.text}
+    criteria: The answer is right and names its source.
+    judges:
+      - openai/gpt-5-mini
+      - {model: anthropic/claude-haiku-4-5, weight: 2, temperature: 0.3}
+    labels: [PASS, FAIL, NA]
+    passing: [PASS]
+    na: NA
+    concurrency: 64
+
+Every other key is a keyword of `llm_jury` or `llm_jury_pairwise` (docs/reference/run-config.md lists them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, cast
+
+from jury import prompts
+from jury.datasets import STDIN
+from jury.errors import ConfigError
+from jury.judge import JudgeSpec
+from jury.pairwise import PairwiseJury, llm_jury_pairwise
+from jury.pointwise import Jury, llm_jury
+from jury.providers.base import Settings
+from jury.scales import Labels, Numeric
+
+KINDS = ("pointwise", "pairwise")
+_SCALE = ("labels", "passing", "na", "range", "threshold", "levels")
+_SHARED = (
+    "criteria", "prompt", "system_prompt", "judges", "stand_ins", "repetitions", "min_successful_judges", "assignment",
+    "aggregator", "weights", "tie_break", "stop", "structured_output", "temperature", "max_tokens", "timeout",
+    "retries", "reask", "variables", "strict_template", "strict_panel",
+)  # fmt: skip
+_RENAMED = {"stand_ins": "replacement_judges", "timeout": "timeout_ms"}
+_SEAT = frozenset({f.name for f in fields(JudgeSpec)} - {"settings", "provider"})
+Loader = Callable[[str], Callable[..., Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """A run as data.
+
+    `data`: a path, `-`, or an iterable of mappings. `jury`: keywords of the jury under the names of the YAML file, or a
+    ready `Jury` or `PairwiseJury`. `concurrency`: calls in flight of one provider at most. Raises `ConfigError`.
+    """
+
+    data: Any = None
+    jury: Any = field(default_factory=dict[str, Any])
+    kind: str = "pointwise"
+    name: str | None = None
+    map: Mapping[str, str] = field(default_factory=dict[str, str])
+    limit: int | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    concurrency: int = 64
+
+    def __post_init__(self) -> None:
+        if isinstance(self.jury, Jury | PairwiseJury):
+            object.__setattr__(self, "kind", "pairwise" if isinstance(self.jury, PairwiseJury) else "pointwise")
+        if self.kind not in KINDS:
+            raise ConfigError(f"kind must be one of {list(KINDS)}, got {self.kind!r}")
+        for name in ("limit", "concurrency"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise ConfigError(f"{name} must be a whole number from 1, got {value!r}")
+
+    @classmethod
+    def from_file(cls, path: str | Path, **over: Any) -> RunSpec:
+        """The run of a YAML file; `over` stands above what it says. Paths in it are relative to it."""
+        import yaml
+
+        file = Path(path)
+        try:
+            given: Any = yaml.safe_load(file.read_text("utf-8-sig"))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise ConfigError(f"{file} is not a readable YAML file: {error}") from None
+        if not isinstance(given, dict):
+            raise ConfigError(f"{file} must hold a mapping, got {type(given).__name__}")
+        try:
+            return cls.from_mapping({**cast("dict[str, Any]", given), **over}, file.parent)
+        except ConfigError as error:
+            raise ConfigError(f"{file}: {error}") from None
+
+    @classmethod
+    def from_mapping(cls, given: Mapping[str, Any], base: str | Path = ".") -> RunSpec:
+        """Flat keys as in the YAML file. Raises `ConfigError` naming an unknown key and the nearest known one."""
+        own = [f.name for f in fields(cls) if f.name != "jury"]
+        pairwise = given.get("kind") == "pairwise"
+        known = [*own, *_SHARED, *(("swap",) if pairwise else _SCALE)]
+        for key in given:
+            if key not in known:
+                near = get_close_matches(str(key), known, 1)
+                hint = f" (did you mean {near[0]}?)" if near else ""
+                raise ConfigError(f"unknown key {key!r}{hint}; known are {', '.join(sorted(known))}")
+        kept = {k: v for k, v in given.items() if v is not None}
+        jury = {k: v for k, v in kept.items() if k not in own}
+        for name in ("prompt", "system_prompt"):
+            if name in jury:
+                jury[name] = _text(name, jury[name], Path(base))
+        spec = {k: v for k, v in kept.items() if k in own}
+        data = spec.get("data")
+        if isinstance(data, str) and data != STDIN:
+            spec["data"] = str(Path(base) / data)
+        return cls(**spec, jury=jury)
+
+    def with_changes(self, **changes: Any) -> RunSpec:
+        """The same run with other values for some of its own fields."""
+        return replace(self, **changes)
+
+    def make_jury(self, load: Loader | None = None) -> Jury | PairwiseJury:
+        """The jury of this run; `load` turns `module:function` into a judge function. Raises `ConfigError`."""
+        if isinstance(self.jury, Jury | PairwiseJury):
+            return self.jury
+        given = dict(cast("Mapping[str, Any]", self.jury))
+        options: dict[str, Any] = {_RENAMED.get(k, k): v for k, v in given.items() if k in _SHARED or k == "swap"}
+        for name in ("judges", "replacement_judges"):
+            if name in options:
+                options[name] = [_seat(j, load) for j in _listed(name, options[name])]
+        if "timeout_ms" in options:
+            options["timeout_ms"] = _number("timeout", options["timeout_ms"]) * 1000
+        if "weights" in options and not isinstance(options["weights"], Mapping | list):
+            raise ConfigError("weights must be a mapping by judge or a list of numbers")
+        options["max_concurrency"] = 10_000  # a run limits the calls of each provider instead
+        if self.kind == "pairwise":
+            return llm_jury_pairwise(**options)
+        return llm_jury(**options, **_scale({k: v for k, v in given.items() if k in _SCALE}))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the manifest keeps it: what is no JSON value is its text."""
+        made: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "jury"}
+        if not isinstance(self.data, str):
+            made["data"] = None
+        if not isinstance(self.jury, Jury | PairwiseJury):
+            made.update({k: _plain(v) for k, v in cast("Mapping[str, Any]", self.jury).items()})
+        return {k: v for k, v in made.items() if v not in (None, {})}
+
+
+def _text(name: str, given: Any, base: Path) -> str:
+    """A prompt: its text if it has a line break or a tag, else a file beside the configuration or a shipped name."""
+    if not isinstance(given, str) or not given.strip():
+        raise ConfigError(f"{name} must be a text, a file or the name of a shipped prompt, got {given!r}")
+    if "\n" in given.strip() or "{{" in given or (name == "system_prompt" and not (base / given).is_file()):
+        return given
+    spec = prompts.load(base / given) if (base / given).exists() else prompts.load(given)
+    return spec.user
+
+
+def _listed(name: str, given: Any) -> list[Any]:
+    if isinstance(given, str):
+        return [part.strip() for part in given.split(",") if part.strip()]
+    if not isinstance(given, Sequence):
+        raise ConfigError(f"{name} must be a list, got {given!r}")
+    return list(cast("Sequence[Any]", given))
+
+
+def _seat(given: Any, load: Loader | None) -> Any:
+    """A judge of the file: an id, `module:function`, or a mapping with its seat's fields and settings."""
+    if isinstance(given, str):
+        return _function(given, load) if _is_function(given) else given
+    if not isinstance(given, Mapping):
+        return given
+    fields_of = cast("Mapping[str, Any]", given)
+    settings = {k: v for k, v in fields_of.items() if k not in _SEAT}
+    unknown = [k for k in settings if k not in {f.name for f in fields(Settings)}]
+    if unknown:
+        raise ConfigError(f"judges: unknown {unknown} in {dict(fields_of)}")
+    seat: dict[str, Any] = {k: v for k, v in fields_of.items() if k in _SEAT}
+    if isinstance(seat.get("function"), str):
+        seat["function"] = _function(seat["function"], load)
+    return JudgeSpec(**seat, settings=settings or None)
+
+
+def _is_function(judge: str) -> bool:
+    home, colon, name = judge.rpartition(":")
+    return (
+        bool(colon)
+        and name.isidentifier()
+        and "/" not in home.removesuffix(".py").rpartition("/")[2]
+        and (home.endswith(".py") or "/" not in home)
+    )
+
+
+def _function(judge: str, load: Loader | None) -> Callable[..., Any]:
+    if load is None:
+        raise ConfigError(f"judges: {judge!r} names a function; pass the function itself")
+    return load(judge)
+
+
+def _scale(given: Mapping[str, Any]) -> dict[str, Any]:
+    numbers = given.get("range")
+    if numbers is not None:
+        if not isinstance(numbers, list | tuple) or len(cast("Sequence[Any]", numbers)) != 2:
+            raise ConfigError(f"range must be two numbers, such as [1, 5], got {numbers!r}")
+        if "na" in given or "labels" in given:
+            raise ConfigError("range is for scores, labels and na are for labels: give one of them")
+        low, high = cast("Sequence[Any]", numbers)
+        return {"scale": Numeric(low, high, given.get("threshold"), given.get("levels", ()))}
+    if "labels" in given:
+        return {"scale": Labels(given["labels"], given.get("passing", ()), given.get("na"))}
+    rest = {"passing": "passing_labels", "threshold": "threshold", "levels": "levels"}
+    if "na" in given:
+        raise ConfigError("na needs labels")
+    return {rest[k]: v for k, v in given.items()}
+
+
+def _number(name: str, given: Any) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise ConfigError(f"{name} must be a number of seconds, got {given!r}")
+    return float(given)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in cast("Sequence[Any]", value)]
+    if isinstance(value, JudgeSpec):
+        return value.name
+    return value if value is None or isinstance(value, str | int | float) else str(value)

@@ -1,0 +1,113 @@
+"""Counts over the results of a run, from their plain values: the same for what is new and for what was stored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+_POINTWISE = ("pass", "fail", "na", "inconclusive", "error", "not_judged", "unrated")
+_PAIRWISE = ("a", "b", "tie", "inconclusive", "error", "not_judged")
+
+
+@dataclass
+class Totals:
+    """Feed it every result of one pass; flat in memory. `kind` as in the manifest."""
+
+    kind: str
+    counts: Counter[str] = field(default_factory=Counter[str])
+    failures: Counter[str] = field(default_factory=Counter[str])
+    flips: Counter[str] = field(default_factory=Counter[str])
+    calls: int = 0
+    calls_saved: int = 0
+    cost: float = 0.0
+    unpriced: int = 0  # results whose cost is unknown
+    input_tokens: int = 0
+    output_tokens: int = 0
+    agreeing: int = 0  # results on which at least two votes decided, and all alike
+    several: int = 0
+
+    def add(self, result: Mapping[str, Any]) -> str:
+        """Counts one result; returns its outcome in a word."""
+        word = _pair_outcome(result) if self.kind == "pairwise" else _outcome(result)
+        self.counts[word] += 1
+        self.calls += result.get("calls") or 0
+        self.calls_saved += result.get("calls_saved") or 0
+        usage = cast("Mapping[str, Any]", result.get("usage") or {})
+        self.input_tokens += usage.get("input_tokens") or 0
+        self.output_tokens += usage.get("output_tokens") or 0
+        if usage and usage.get("cost") is None:
+            self.unpriced += 1
+        self.cost += usage.get("cost") or 0.0
+        if result.get("agreement") is not None:
+            self.several += 1
+            self.agreeing += result["agreement"] == 1.0
+        for vote in cast("list[Mapping[str, Any]]", result.get("votes") or []):
+            self._vote(vote)
+        return word
+
+    def _vote(self, vote: Mapping[str, Any]) -> None:
+        if vote.get("flip_kind"):
+            self.flips[vote["flip_kind"]] += 1
+        failure = vote.get("failure") or cast("Mapping[str, Any]", vote.get("verdict") or {}).get("failure")
+        if failure:
+            self.failures[f"{vote['judge']}: {failure['kind']}"] += 1
+
+    @property
+    def n_total(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def usable(self) -> int:
+        """Items with a verdict; not applicable is one."""
+        return self.n_total - self.counts["inconclusive"] - self.counts["error"] - self.counts["not_judged"]
+
+    @property
+    def rated(self) -> tuple[int, int]:
+        """Passed, and passed or failed; of pairs: won by A (a tie is half), and decided."""
+        c = self.counts
+        if self.kind == "pairwise":
+            return c["a"], c["a"] + c["b"] + c["tie"]
+        return c["pass"], c["pass"] + c["fail"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `Summary.to_dict` has it; undefined is null."""
+        good, rated = self.rated
+        names = _PAIRWISE if self.kind == "pairwise" else _POINTWISE
+        rate: float | None = (good + 0.5 * self.counts["tie"]) / rated if rated else None
+        made: dict[str, Any] = {
+            "win_rate_a" if self.kind == "pairwise" else "pass_rate": rate,
+            "coverage": self.usable / self.n_total if self.n_total else None,
+            "n_total": self.n_total,
+            **{f"n_{name}": self.counts[name] for name in names},
+            "calls": self.calls,
+            "calls_saved": self.calls_saved,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "cost": None if self.unpriced else self.cost,
+            "failures": dict(self.failures.most_common()),
+        }
+        if self.kind == "pairwise":
+            made["flips"] = dict(self.flips.most_common())
+        return made
+
+
+def _outcome(result: Mapping[str, Any]) -> str:
+    status = result["status"]
+    if status == "not_judged":
+        return "not_judged"
+    if status == "not_applicable":
+        return "na"
+    if status == "inconclusive":
+        return "error" if result.get("reason") == "errors" else "inconclusive"
+    passed = result.get("pass")
+    return "unrated" if passed is None else "pass" if passed else "fail"
+
+
+def _pair_outcome(result: Mapping[str, Any]) -> str:
+    if result["status"] == "not_judged":
+        return "not_judged"
+    if result.get("reason") == "errors":
+        return "error"
+    return str(result["winner"]).lower()
