@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -305,6 +306,62 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     assert fault(tmp_path / "no" / "a.csv").kind == "not_found"
     assert fault(tmp_path).kind == "unreadable"
     assert "Excel" in str(fault(write(tmp_path, "a.csv", b"PK\x03\x04" + b"\x00" * 50)))
+
+
+# --- frames
+
+
+class FakePolars:
+    def iter_rows(self, *, named: bool) -> Any:
+        assert named
+        return iter([{"id": 1, "answer": "x"}, {"id": 2, "answer": None}])
+
+
+class FakePandas:
+    columns = ("id", "answer", "score")
+
+    def itertuples(self, *, index: bool, name: None) -> Any:
+        assert not index
+        return iter([(np.int64(1), "NA", np.float64(0.5)), (np.int64(2), None, float("nan"))])
+
+
+def test_frames_and_plain_lists() -> None:
+    assert [r.values for r in rows(FakePolars())] == [{"id": 1, "answer": "x"}, {"id": 2, "answer": None}]
+    found = [r.values for r in rows(FakePandas())]
+    assert found == [{"id": 1, "answer": "NA", "score": 0.5}, {"id": 2, "answer": None, "score": None}]
+    assert [type(v) for v in found[0].values()] == [int, str, float]
+    assert [(r.number, r.values) for r in rows(iter([{"a": 1}, {"a": 2}]))] == [(1, {"a": 1}), (2, {"a": 2})]
+    for wrong, kind in ((7, "unreadable"), ({"a": 1}, "unreadable"), ([1], "not_object"), ([], "no_rows")):
+        assert fault(wrong).kind == kind  # pyright: ignore[reportArgumentType]
+    assert fault([{"id": 1}, {"id": "1"}]).kind == "duplicate_id"  # pyright: ignore[reportArgumentType]
+
+
+def test_parquet_needs_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for name in ("a.parquet", "a.bin"):
+        with pytest.raises(MissingExtra, match="pip install pyarrow"):
+            list(rows(write(tmp_path, name, b"PAR1 rest")))
+
+
+def test_parquet_and_saved_datasets(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = arrow.table({"id": ["a", "b"], "answer": ["x", None], "meta": [{"k": [1]}, {"k": []}]})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    (tmp_path / "saved/test").mkdir(parents=True)
+    with (
+        arrow.OSFile(str(tmp_path / "saved/test/data.arrow"), "wb") as file,
+        arrow.ipc.new_stream(file, table.schema) as out,
+    ):
+        out.write_table(table)
+    write(tmp_path, "saved/test/state.json", '{"_data_files": [{"filename": "data.arrow"}]}')
+    write(tmp_path, "saved/dataset_dict.json", '{"splits": ["test"]}')
+    for path in ("a.parquet", "saved/test", "saved"):
+        assert values(tmp_path / path) == table.to_pylist()
+    write(tmp_path, "saved/dataset_dict.json", '{"splits": ["train", "test"]}')
+    assert "saved/train or " in str(fault(tmp_path / "saved"))
+    assert fault(write(tmp_path, "torn.parquet", b"PAR1 torn")).kind == "unreadable"
 
 
 # --- ids, needs, column maps

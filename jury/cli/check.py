@@ -10,13 +10,13 @@ from rich.text import Text
 from jury import names, prompts, sync
 from jury.cli import exits
 from jury.cli.asked import ANYONE, Asked, pairs_of, pairwise, pointwise, prompt_texts
-from jury.cli.items import Items, pair_fields, row_at
+from jury.cli.items import Items, comes_once, pair_fields, row_at
 from jury.cli.judging import missing_key
 from jury.cli.progress import Progress
 from jury.cli.render import is_pair
 from jury.cli.tables import facts, money, shorten, stdout, word
 from jury.cli.writing import print_json
-from jury.datasets import FIELDS, STDIN, find, to_item
+from jury.datasets import FIELDS, find, to_item
 from jury.errors import ConfigError
 from jury.templates import Template
 
@@ -27,8 +27,8 @@ CRITERIA = "The answer is right."
 def check(asked: Asked) -> int:
     """Prints what was found; returns 2 where something must be set right, 3 where a test call failed."""
     asked.check()
-    if asked.file == STDIN:
-        raise ConfigError("check reads a file, not standard input")
+    if asked.file and comes_once(asked.file):
+        raise ConfigError("check reads a file, not a pipe")
     data = _data(asked) if asked.file else {}
     pair = bool(data.get("pairs"))
     with Progress("calls") as progress:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import fields
 from itertools import islice
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from jury.cli.asked import Asked
@@ -33,11 +34,11 @@ class Items(Generic[T]):
         self.fault: JuryError | None = None
 
     def count(self) -> int | None:
-        """How many items there are, every one of them read and checked; None for standard input, which comes once.
+        """How many items there are, every one of them read and checked; None for pipes, whose rows come once.
 
         Raises `DataError`: a torn line at the end of a file is told before the first call, not after the last.
         """
-        if self._asked.file == STDIN:
+        if comes_once(self._asked.file):
             return None
         return sum(1 for _ in self._walk())
 
@@ -56,7 +57,7 @@ class Items(Generic[T]):
 
     async def _stream(self) -> AsyncIterator[T]:
         walk = self._walk()
-        waits = self._asked.file == STDIN  # another program's output: the calls in flight must not wait with it
+        waits = comes_once(self._asked.file)  # another program's output: the calls in flight must not wait with it
         while True:
             try:
                 found = await asyncio.to_thread(next, walk, None) if waits else next(walk, None)
@@ -70,10 +71,16 @@ class Items(Generic[T]):
             yield item
 
 
+def comes_once(file: str) -> bool:
+    """Is it standard input or another pipe, such as `<(command)`?"""
+    path = Path(file)
+    return file == STDIN or (path.exists() and not path.is_file() and not path.is_dir())
+
+
 def no_input(asked: Asked, wanted: frozenset[str]) -> str | None:
-    """What to say where judges are to read the question and the first row has none; standard input is not looked at."""
+    """What to say where judges are to read the question and the first row has none; pipes are not looked into."""
     asks = any(name.split(".")[0] in ("input", "log", "question") and "expected" not in name for name in wanted)
-    if asked.file == STDIN or not asks or find(row_at(asked, 1), "input") is not None:
+    if comes_once(asked.file) or not asks or find(row_at(asked, 1), "input") is not None:
         return None
     return f"note: no column for the input (looked for {', '.join(FIELDS['input'])}): judges see no question"
 

@@ -10,11 +10,11 @@ from typing import Any
 from jury import __version__
 from jury.cli import exits, tables
 from jury.cli.asked import Asked, listed, pairwise, pointwise
-from jury.cli.items import Items, no_input, pair_fields
+from jury.cli.items import Items, comes_once, no_input, pair_fields
 from jury.cli.progress import Progress
 from jury.cli.tally import Tally
 from jury.cli.writing import RESULTS, Folder, JsonStream
-from jury.datasets import STDIN, to_item
+from jury.datasets import to_item
 from jury.errors import ConfigError, JuryError
 from jury.panel import Panel
 from jury.providers import registry
@@ -170,7 +170,7 @@ def _next(asked: Asked, run: _Run, command: str) -> list[tuple[str, str]]:
     failed = next((k.number for k in shown if odd or getattr(k.result, "passed", None) is False), None)
     if run.tally.errors and len(run.tally.errors) == len(run.tally.judges):
         lines.append("jury check --call --judges ...   one test call to each judge")
-    if failed is not None and asked.file != STDIN:
+    if failed is not None and not comes_once(asked.file):
         lines.append(f"jury render {asked.file} --row {failed} ...   the exact texts the judges read")
     if not asked.output:
         lines.append(f"jury {command} ... -o DIR   keeps every vote with its reason")

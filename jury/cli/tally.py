@@ -9,6 +9,8 @@ from typing import Any
 from jury.results import Comparison, PanelResult, Usage
 from jury.summary import Summary, WinRate, outcome, win_rate
 
+FEW = 5  # rows shown of many among which none is remarkable
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -84,8 +86,10 @@ class Tally:
     @property
     def shown(self) -> tuple[list[Kept], bool]:
         """The rows for the table, in the order of the file; and whether they are only those that did not pass."""
-        if self.n <= self.limit or not self._odd:
-            return _sorted(self._first)[: self.limit], False
+        if self.n <= self.limit:
+            return _sorted(self._first), False
+        if not self._odd:
+            return _sorted(self._first)[: min(self.limit, FEW)], False
         return _sorted(self._odd)[: self.limit], True
 
     def _value(self, result: PanelResult) -> None:

@@ -1,8 +1,9 @@
-"""Data files -> rows -> items. JSONL, JSON, CSV and TSV, from a file or standard input, plain, .gz or .zst.
+"""Data -> rows -> items: JSONL, JSON, CSV, TSV (from files or standard input, plain, .gz, .zst), Parquet, frames.
 
     packed.py     gzip, zstd                source.py bytes -> numbered lines: encoding, byte order marks
     jsonlines.py  lines -> objects          table.py  lines -> rows of a table
     columns.py    which column is which field, and the column map
+    frames.py     Parquet, saved Hugging Face datasets, pandas and polars frames
     items.py      `to_item`, `to_pair`      ids.py    duplicate ids, in flat memory
 
 Rows are streamed: the whole file is never in memory, but for a JSON document (an array is one JSON text). Whatever is
@@ -19,12 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from jury.datasets.columns import FIELDS, ColumnMap, find, missing, parse_map
+from jury.datasets.frames import is_parquet, read_folder, read_frame, read_parquet
 from jury.datasets.ids import SeenIds
 from jury.datasets.items import item_id, to_item, to_pair
 from jury.datasets.jsonlines import looks_like_json, read_json
 from jury.datasets.row import Row, id_text
 from jury.datasets.source import STDIN, Source
 from jury.datasets.table import read_table
+from jury.errors import DataError
 
 __all__ = ["FIELDS", "STDIN", "ColumnMap", "Row", "find", "item_id", "parse_map", "rows", "to_item", "to_pair"]
 
@@ -33,39 +36,62 @@ _LINES = (".jsonl", ".ndjson")
 
 
 def rows(
-    path: str | Path,
+    data: Any,
     needs: Sequence[str] = (),
     mapping: Mapping[str, str] | None = None,
     *,
     encoding: str | None = None,
     delimiter: str | None = None,
 ) -> Iterator[Row]:
-    """The rows of a data file, one after the other. `path` `-` is standard input.
+    """The rows of `data`, one after the other.
 
+    `data`: a path (`-` is standard input), a pandas or polars frame, or an iterable of mappings.
     `needs`: columns that every row must have. `mapping`: field -> column, path or template (`columns.ColumnMap`).
     `encoding`: of a file that is not UTF-8. `delimiter`: of a table, where it cannot be told.
     A wrong mapping raises `ConfigError` at once; a fault of the file raises `DataError` when it is reached.
     """
     columns = ColumnMap(mapping)
-    return _walk(path, tuple(needs), columns, encoding, delimiter)
+    name, records = _open(data, encoding, delimiter)
+    return _walk(name, records, tuple(needs), columns)
 
 
 def _walk(
-    path: str | Path, needs: tuple[str, ...], columns: ColumnMap, encoding: str | None, delimiter: str | None
+    name: str, records: Iterator[tuple[int, Mapping[str, Any]]], needs: tuple[str, ...], columns: ColumnMap
 ) -> Iterator[Row]:
-    with Source(path, encoding) as source, SeenIds() as seen:
-        number = 0
-        for number, (line, values) in enumerate(_records(source, delimiter), 1):
-            row = Row(values, line, number, source.name)
-            absent = [name for name in needs if name not in values]
+    number = 0
+    with SeenIds() as seen:
+        for number, (line, values) in enumerate(records, 1):
+            row = Row(values, line, number, name)
+            absent = [column for column in needs if column not in values]
             if absent:
                 raise missing(row, absent)
             mapped = columns.apply(row)
             row = replace(row, mapped=mapped) if mapped else row
-            _check_id(row, seen, source)
+            _check_id(row, seen)
             yield row
-        if not number:
-            raise source.error("no rows", "no_rows")
+    if not number:
+        raise DataError(f"{name}: no rows", "no_rows", file=name)
+
+
+def _open(
+    data: Any, encoding: str | None, delimiter: str | None
+) -> tuple[str, Iterator[tuple[int, Mapping[str, Any]]]]:
+    """What the data are called in errors, and their records (from 1: line, columns). Opens nothing yet."""
+    if not isinstance(data, str | Path):
+        return "data", read_frame(data)
+    path = Path(data)
+    if str(data) != STDIN and path.is_dir():
+        return str(data), read_folder(path)
+    if str(data) != STDIN and is_parquet(path):
+        return str(data), read_parquet(path)
+    return "<stdin>" if str(data) == STDIN else str(data), _text_records(data, encoding, delimiter)
+
+
+def _text_records(
+    path: str | Path, encoding: str | None, delimiter: str | None
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    with Source(path, encoding) as source:
+        yield from _records(source, delimiter)
 
 
 def _records(source: Source, delimiter: str | None) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -78,7 +104,7 @@ def _records(source: Source, delimiter: str | None) -> Iterator[tuple[int, Mappi
     return read_table(source, delimiter)
 
 
-def _check_id(row: Row, seen: SeenIds, source: Source) -> None:
+def _check_id(row: Row, seen: SeenIds) -> None:
     found = find(row, "id")
     text = id_text(found.value) if found else None
     if text is None:
@@ -86,6 +112,7 @@ def _check_id(row: Row, seen: SeenIds, source: Source) -> None:
     earlier = seen.before(text, row.number, row.line)
     if earlier is not None:
         number, line = earlier
-        message = f"the id {text!r} occurs twice, in rows {number} and {row.number} (lines {line} and {row.line})"
-        message += "; results are kept by id (to use row numbers instead: --map id=)"
-        raise source.error(message, "duplicate_id", row.line)
+        where = f"rows {number} and {row.number} (lines {line} and {row.line})"
+        message = f"{row.place}: the id {text!r} occurs twice, in {where}; results are kept by id"
+        message += " (to use row numbers instead: --map id=)"
+        raise DataError(message, "duplicate_id", file=row.file, line=row.line)

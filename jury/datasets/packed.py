@@ -17,7 +17,7 @@ _CHUNK = 65536
 
 
 def unpacked(raw: io.BufferedReader) -> io.BufferedReader:
-    """The bytes inside. A cut-off stream raises `EOFError` when its end is read, a damaged one `OSError`, `zlib.error`."""
+    """The bytes inside. One that is cut off raises `EOFError` at its end, a damaged one `OSError` or `zlib.error`."""
     head = raw.peek(4)
     if head.startswith(_GZIP):
         return io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=raw, mode="rb")))

@@ -30,7 +30,7 @@ _MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
 )
 _FOREIGN = (
     (b"PK\x03\x04", "a zip archive or an Excel workbook: save it as CSV"),
-    (b"PAR1", "a Parquet file, which is not read yet: save it as JSONL"),
+    (b"PAR1", "a Parquet file, which cannot be read from a pipe"),
     (b"%PDF", "a PDF"),
     (b"SQLite format 3", "an SQLite database: export the table as CSV"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook: save it as CSV"),
@@ -98,8 +98,6 @@ class Source(AbstractContextManager["Source"]):
             raise self.error(f"not {self.encoding.upper()}: {error}", "encoding", number + 1) from None
 
     def _open(self, path: Path) -> io.BufferedReader:
-        if path.is_dir():
-            raise self.error("is a folder; give a file", "unreadable")
         try:
             return self._stack.enter_context(path.open("rb"))
         except FileNotFoundError:
