@@ -15,9 +15,9 @@ from typing import Any, Literal, TypeVar, cast
 
 from jury.criterion import Criterion
 from jury.errors import ConfigError
-from jury.rule_truth import SKIP, Score, Scores, reachable, truth
 from jury.passrule import PassRule
 from jury.rule_parser import Node, walk
+from jury.rule_truth import SKIP, Score, Scores, reachable, truth
 from jury.scales import Boolean, Value
 
 log = logging.getLogger("jury.rubric")

@@ -29,8 +29,8 @@ class ReplySpec:
     """What one criterion asks back.
 
     `fields`: name -> form: `"string"`, `"boolean"`, `"integer"`, a list of one of them such as `["string"]`, or
-    `[{name: form, ...}]` for a list of objects. `contradictions`: verdict -> conditions over fields that it cannot stand
-    beside, such as `"required and not escalated"`; a list or text counts as true if it is not empty.
+    `[{name: form, ...}]` for a list of objects. `contradictions`: verdict -> conditions over fields that it cannot
+    stand beside, such as `"required and not escalated"`; a list or text counts as true if it is not empty.
     """
 
     name: str = "session"

@@ -39,7 +39,8 @@ SESSION = Session(
         ("policy §2 says … Refunds take", False),  # not in this order
         ("We did not charge you twise", True),  # one letter
         ("the second line is a pre-authorisation", True),  # one mark
-        ("the third line was a pre-authorisation", False)("the second line is a “preauthorisation”", True),
+        ("the third line was a pre-authorisation", False),
+        ("the second line is a “preauthorisation”", True),
         ("We did charge you twice – the second line is a pre-authorisation", False),  # a negation is no small edit
         ("Refunds take 15 days. We did not charge you twice", False),  # nor is a number
         ("Refunds are free of charge", False),
