@@ -739,3 +739,67 @@ def test_events_survive_the_way_out_and_back(events: list[dict[str, Any]]):
     again = load_session(session.transcript + "\n", "events")
     assert again.events == session.events
     assert len(session.output.tool_calls) <= len(session.tools_called) == sum(e["type"] == "tool_call" for e in events)
+
+
+WORDS = st.sampled_from(
+    [
+        "role",
+        "type",
+        "content",
+        "messages",
+        "message",
+        "payload",
+        "uuid",
+        "run_type",
+        "inputs",
+        "outputs",
+        "observations",
+        "input",
+        "output",
+        "traceId",
+        "id",
+        "name",
+        "resourceSpans",
+        "scopeSpans",
+        "spans",
+        "attributes",
+        "key",
+        "value",
+        "dataPoint",
+        "jobResults",
+        "samples",
+        "eval",
+        "tool_calls",
+        "function",
+        "arguments",
+        "call_id",
+        "parts",
+        "user",
+        "assistant",
+        "tool",
+        "response_item",
+        "function_call",
+        "chain",
+        "GENERATION",
+        "gen_ai.input.messages",
+    ]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | WORDS | st.just('[{"role": "user"}]'),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(st.lists(st.dictionaries(WORDS, JSON, max_size=5), max_size=3), st.sampled_from([None, *FORMATS]))
+@settings(deadline=None, max_examples=300)
+def test_other_shapes_are_a_clear_error_or_a_session(records: list[Any], name: str | None):
+    try:
+        sessions = load_sessions(records, name)
+    except DataError:
+        return  # any other exception fails the test
+    for session in sessions:
+        assert session.events or session.error
+        assert len(session.transcript.split("\n")) == max(len(session.events), 1)
+        session.namespace()
+        assert session.output.error == session.error

@@ -39,14 +39,15 @@ def _is_line(body: Object) -> bool:
 
 def read(document: Document) -> list[Draft]:
     lines: list[Line] = []
-    seen: set[Any] = set()
+    seen: set[str] = set()
     for line, body in document.objects("a line of a session log"):
         if body.get("type") not in _TYPES or body.get("isMeta"):
             continue
         if not is_message(body.get("message")):
             raise document.error(f"expected a message, read {shown(body.get('message'))}", line=line)
-        if body.get("uuid") is None or body["uuid"] not in seen:
-            seen.add(body.get("uuid"))
+        uuid = words(body.get("uuid"))
+        if uuid is None or uuid not in seen:
+            seen.add(uuid or "")
             lines.append((line, body))
     own = [(line, body) for line, body in lines if not body.get("isSidechain")]
     draft = Draft()

@@ -72,6 +72,8 @@ def _add_response(draft: Draft, body: Object, *, opens: bool) -> None:
 def add_item(draft: Draft, item: Object) -> bool:
     """The events of one item. False if it is no item that is known."""
     kind = item.get("type")
+    if not isinstance(kind, str | None):
+        return False
     if kind == "message" or (kind is None and role_of(item) is not None):
         if role_of(item) is None:
             return False
@@ -86,8 +88,8 @@ def add_item(draft: Draft, item: Object) -> bool:
         text, is_error = output_text(item.get("output"))
         draft.result(first(item, "call_id", "id"), text, is_error)
     elif kind in _HOSTED:
-        _hosted(draft, item, *_HOSTED[str(kind)])
-    elif isinstance(kind, str):
+        _hosted(draft, item, *_HOSTED[kind])
+    elif kind is not None:
         draft.note(f"items of type {kind} were left out")
     else:
         return False
