@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -17,7 +18,10 @@ COMMANDS = {
     "compare": "Which of two answers in each row of a file is better?",
     "render": "The exact text that each judge would get for one row. Calls nobody.",
     "check": "Is everything in place: the prompt, the judges and their keys, the data?",
+    "run": "A whole data set into a run folder; again, only what is missing or failed is asked.",
+    "replay": "Every verdict of a run folder again from its log, offline: what differs, what was changed?",
 }
+_OF_RUNS = ("run", "replay")
 
 
 def make(arguments: Sequence[str]) -> typer.Typer:
@@ -34,9 +38,8 @@ def make(arguments: Sequence[str]) -> typer.Typer:
     asked = next((a for a in arguments if not a.startswith("-")), None)
     for name, line in COMMANDS.items():
         if name == asked:
-            from jury.cli import commands
-
-            app.command(name, short_help=line)(getattr(commands, name))
+            module = import_module("jury.cli.run_commands" if name in _OF_RUNS else "jury.cli.commands")
+            app.command(name, short_help=line)(getattr(module, name))
         else:
             app.command(name, help=line)(_other)
     return app

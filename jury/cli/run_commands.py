@@ -1,0 +1,71 @@
+"""The commands around run folders and their options: `run`, `replay`. Loads typer alone, as `app.py` does."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+_RUN, _RESULT = "Run", "Results"
+
+Config = Annotated[str, typer.Argument(help="The run as YAML: data, criteria, judges, ...", metavar="CONFIG")]
+Folder = Annotated[str, typer.Argument(help="A run folder.", metavar="RUN")]
+Data = Annotated[
+    str | None, typer.Option("--data", "-d", metavar="FILE", help="Instead of CONFIG's.", rich_help_panel=_RUN)
+]
+Output = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="DIR", help="The run folder (default: runs/<name>).", rich_help_panel=_RUN),
+]
+Judges = Annotated[
+    list[str] | None, typer.Option("--judges", "-j", metavar="A,B", help="Instead of CONFIG's.", rich_help_panel=_RUN)
+]
+Limit = Annotated[int | None, typer.Option(metavar="N", help="The first N rows only.", rich_help_panel=_RUN)]
+Concurrency = Annotated[
+    int | None, typer.Option(metavar="N", help="Calls at once of one provider.", rich_help_panel=_RUN)
+]
+KeepErrors = Annotated[
+    bool, typer.Option("--keep-errors", help="Leave items that failed as they are.", rich_help_panel=_RUN)
+]
+Json = Annotated[bool, typer.Option("--json", help="The totals as JSON on standard output.", rich_help_panel=_RESULT)]
+FailUnder = Annotated[
+    float | None, typer.Option(metavar="SHARE", help="Exit code 1 below this rate.", rich_help_panel=_RESULT)
+]
+MinCoverage = Annotated[
+    float | None,
+    typer.Option(metavar="SHARE", help="Exit code 3 where fewer items got a verdict.", rich_help_panel=_RESULT),
+]
+
+
+def run(
+    config: Config,
+    data: Data = None,
+    output: Output = None,
+    judges: Judges = None,
+    limit: Limit = None,
+    concurrency: Concurrency = None,
+    keep_errors: KeepErrors = False,
+    json: Json = False,
+    fail_under: FailUnder = None,
+    min_coverage: MinCoverage = None,
+) -> None:
+    """Judges a whole data set into a run folder. The same command again asks only what is missing or failed.
+
+    Exit codes: 0 fine, 1 below --fail-under, 2 wrong usage or data, 3 no usable result or coverage below
+    --min-coverage, 130 interrupted (once: what is in flight is finished and kept).
+    """
+    given = locals()
+    from jury.cli.running import RunOptions
+    from jury.cli.running import run as start
+
+    raise typer.Exit(start(RunOptions(**given)))
+
+
+def replay(folder: Folder, json: Json = False) -> None:
+    """Every verdict again from the raw replies in RUN, offline; says which differ and whether a byte was changed.
+
+    Exit codes: 0 all the same, 1 something differs, 2 no run folder.
+    """
+    from jury.cli.replaying import replay as start
+
+    raise typer.Exit(start(folder, json))

@@ -1,0 +1,58 @@
+"""What stderr shows while a run goes on: items, verdicts with their coverage, failures, money, time left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from jury.cli.progress import Progress
+from jury.runner.totals import Totals
+
+
+class RunProgress(Progress):
+    """A `Progress` that is fed results. Money and time are those of this pass."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__("items")
+        self.totals = Totals(kind)
+        self.fresh = 0
+        self.spent = 0.0
+        self._begun = time.monotonic()
+
+    def hear(self, word: str, result: Mapping[str, Any]) -> None:
+        """One more item; `word` is empty for one that was judged before."""
+        outcome = self.totals.add(result)
+        if word:
+            self.fresh += 1
+            usage: Any = result.get("usage") or {}
+            self.spent += usage.get("cost") or 0.0
+        self.add(outcome)
+
+    @property
+    def words(self) -> str:
+        """`12 pass, 3 fail · coverage 98% · $0.1200 · 2 failed calls · 40 s left`."""
+        parts = (super().words, self._coverage, self._money, self._failures, self._left)
+        return " · ".join(part for part in parts if part)
+
+    @property
+    def _coverage(self) -> str:
+        total = self.totals.n_total
+        return f"coverage {100 * self.totals.usable / total:.0f}%" if self.totals.usable < total else ""
+
+    @property
+    def _money(self) -> str:
+        saved = f", {self.totals.calls_saved:,} calls saved" if self.totals.calls_saved else ""
+        return f"${self.spent:.4f}{saved}" if self.spent or saved else ""
+
+    @property
+    def _failures(self) -> str:
+        failed = self.totals.failures.most_common(2)
+        return "failed: " + ", ".join(f"{n} {kind}" for kind, n in failed) if failed else ""
+
+    @property
+    def _left(self) -> str:
+        if self.total is None or not self.fresh or self.done >= self.total:
+            return ""
+        seconds = (time.monotonic() - self._begun) / self.fresh * (self.total - self.done)
+        return f"{seconds:.0f} s left" if seconds < 120 else f"{seconds / 60:.0f} min left"

@@ -1,0 +1,154 @@
+"""`jury run`: from the options to the exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from jury.cli import exits, tables
+from jury.cli.asked import listed
+from jury.cli.functions import load_function
+from jury.cli.run_progress import RunProgress
+from jury.cli.writing import print_json
+from jury.errors import ConfigError
+from jury.runner import Halt, RunReport, RunSpec
+from jury.runner import run as run_spec
+from jury.runner.entries import entries, from_stdin
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The options of `jury run`, as they were given."""
+
+    config: str
+    data: str | None = None
+    output: str | None = None
+    judges: Sequence[str] | None = None
+    limit: int | None = None
+    concurrency: int | None = None
+    keep_errors: bool = False
+    json: bool = False
+    fail_under: float | None = None
+    min_coverage: float | None = None
+
+
+def run(options: RunOptions) -> int:
+    """Runs `jury run`; returns the exit code. Raises `ConfigError` or `DataError` before the first call."""
+    spec = _spec(options)
+    folder = Path(options.output) if options.output else Path("runs") / (spec.name or Path(options.config).stem)
+    progress = RunProgress(spec.kind)
+    with progress:
+        progress.start(None if from_stdin(spec) else sum(1 for _ in entries(spec)))
+        report = asyncio.run(_interruptible(spec, folder, options, progress))
+    for change in report.changes:
+        progress.say(f"changed since the last time: {change}")
+    if report.fault is not None:
+        progress.say(f"error: {report.fault}")
+    _print(report, options.json)
+    if report.fault is not None:
+        return exits.USAGE
+    return exits.INTERRUPTED if report.halted else _code(report, options)
+
+
+def _spec(options: RunOptions) -> RunSpec:
+    for name, share in (("--fail-under", options.fail_under), ("--min-coverage", options.min_coverage)):
+        if share is not None and not 0 <= share <= 1:
+            raise ConfigError(f"{name} is a share from 0 to 1, got {share:g}")
+    given = {"judges": listed(options.judges or ()), "limit": options.limit, "concurrency": options.concurrency}
+    spec = RunSpec.from_file(options.config, **{k: v for k, v in given.items() if v})
+    return spec.with_changes(data=options.data) if options.data is not None else spec
+
+
+async def _interruptible(spec: RunSpec, folder: Path, options: RunOptions, progress: RunProgress) -> RunReport:
+    """The run; the first interrupt lets what is in flight finish, the second one ends it at once."""
+    halt = Halt()
+    work = asyncio.ensure_future(
+        run_spec(spec, folder, keep_errors=options.keep_errors, halt=halt, load=load_function, on_result=progress.hear)
+    )
+
+    def interrupt() -> None:
+        if halt.asked:
+            work.cancel()
+        else:
+            progress.say("interrupted: what is in flight is finished and kept; once more to end at once")
+            halt.set()
+
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(NotImplementedError, RuntimeError):  # elsewhere than on POSIX, or not in the main thread
+        for name in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(name, interrupt)
+    try:
+        return await work
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+
+
+def _code(report: RunReport, options: RunOptions) -> int:
+    totals = report.totals
+    coverage, rate = totals["coverage"], totals.get("pass_rate", totals.get("win_rate_a"))
+    if not coverage or (options.min_coverage is not None and coverage < options.min_coverage - 1e-12):
+        return exits.NO_RESULT
+    if options.fail_under is None:
+        return exits.OK
+    if rate is None:
+        return exits.NO_RESULT
+    return exits.BELOW if rate < options.fail_under - 1e-12 else exits.OK
+
+
+def _print(report: RunReport, as_json: bool) -> None:
+    asked = report.asked
+    if as_json:
+        print_json(
+            {
+                **report.totals,
+                "folder": str(report.folder),
+                "judged": report.judged,
+                "skipped": report.skipped,
+                "asked": asked.live,
+                "recalled": asked.recalled,
+                "same": asked.same,
+                "spent": None if asked.unpriced else asked.cost,
+                "finished": report.finished,
+                "changes": list(report.changes),
+            }
+        )
+        return
+    tables.facts(tables.stdout(), _lines(report))
+
+
+def _lines(report: RunReport) -> list[tuple[str, str | Text]]:
+    totals, asked = report.totals, report.asked
+    lines: list[tuple[str, str | Text]] = [("", "")] if not totals["n_total"] else []
+    if report.kind == "pairwise":
+        names, good, rest = ("a", "b", "tie"), 2 * totals["n_a"] + totals["n_tie"], 2
+    else:
+        names, good, rest = ("pass", "fail"), totals["n_pass"], 1
+    rated = sum(totals[f"n_{name}"] for name in names)
+    counts = ", ".join(f"{totals[f'n_{name}']} {name}" for name in names)
+    rate = tables.percent(good, rest * rated) if rated else "undefined"
+    lines.append(("win rate A" if report.kind == "pairwise" else "pass rate", Text(f"{rate}  {counts}", style="bold")))
+    if totals["n_total"]:
+        usable = round(totals["coverage"] * totals["n_total"])
+        others = [n for n in ("na", "inconclusive", "error", "not_judged", "unrated") if totals.get(f"n_{n}")]
+        beside = ", ".join(f"{totals[f'n_{n}']} {n.replace('_', ' ')}" for n in others)
+        told = f"{tables.percent(usable, totals['n_total'])}  {usable} of {totals['n_total']}"
+        lines.append(("coverage", f"{told}: {beside}" if beside else told))
+    for kind, n in list(totals["failures"].items())[:5]:
+        lines.append(("failed", f"{n} x {kind}"))
+    recalled = f", {asked.recalled + asked.same:,} known" if asked.recalled + asked.same else ""
+    lines.append(("asked", f"{asked.live:,} questions{recalled}; {report.skipped:,} items were judged before"))
+    spent = "unknown (a price is missing)" if asked.unpriced else f"${asked.cost:.4f}"
+    lines.append(("cost", f"{spent} now; {_cost(totals)} in all, {totals['calls']:,} calls"))
+    lines.append(("folder", str(report.folder)))
+    return lines
+
+
+def _cost(totals: Any) -> str:
+    return "unknown" if totals["cost"] is None else f"${totals['cost']:.4f}"

@@ -1,0 +1,166 @@
+"""`jury run` and `jury replay`: one file in, one folder out, and the exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from jury.cli.__main__ import main
+from jury.providers import registry
+from jury.store import Run
+
+YES, NO = '{"explanation": "yes", "value": true}', '{"explanation": "no", "value": false}'
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A folder with data, a script of replies and a configuration, and the way to change them."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    write(tmp_path)
+    return tmp_path
+
+
+def write(folder: Path, replies=(YES, NO, YES), rows: int = 3, **config) -> None:
+    registry.reset()
+    (folder / "a.json").write_text(json.dumps(list(replies)))
+    (folder / "rows.jsonl").write_text(
+        "".join(json.dumps({"id": f"r{i}", "input": "q", "output": f"a{i}"}) + "\n" for i in range(rows))
+    )
+    judges = [{"model": f"scripted/{folder}/a.json", "id": "a", "retries": 0}]
+    whole = {"data": "rows.jsonl", "criteria": "c", "judges": judges, "concurrency": 1, **config}
+    (folder / "check.yaml").write_text(json.dumps(whole))
+
+
+def jury(capsys, *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    out, err = capsys.readouterr()
+    return int(left.value.code or 0), out, err
+
+
+def test_a_run_and_the_same_again(home, capsys):
+    code, out, err = jury(capsys, "run", "check.yaml")
+    assert code == 0
+    assert "66.7%  2 pass, 1 fail" in out
+    assert "100%  3 of 3" in out
+    assert "3 questions" in out
+    assert "runs/check" in out
+    assert "error" not in err
+    code, out, _ = jury(capsys, "run", "check.yaml")
+    assert code == 0
+    assert "0 questions; 3 items were judged before" in out
+    assert Run.open(home / "runs" / "check").manifest.finished
+
+
+def test_json(home, capsys):
+    _, out, _ = jury(capsys, "run", "check.yaml", "--json", "-o", "elsewhere")
+    said = json.loads(out)
+    assert (said["pass_rate"], said["n_fail"], said["asked"], said["folder"]) == (2 / 3, 1, 3, "elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("replies", "options", "code"),
+    [
+        ([YES, NO, YES], ["--fail-under", "0.9"], 1),
+        ([YES, NO, YES], ["--fail-under", "0.6"], 0),
+        ([None, None, None], [], 3),
+        ([YES, None, None], ["--min-coverage", "0.5"], 3),
+        ([YES, None, None], [], 0),
+        ([YES, NO, YES], ["--fail-under", "70"], 2),
+    ],
+)
+def test_exit_codes(home, capsys, replies, options, code):
+    write(home, replies)
+    assert jury(capsys, "run", "check.yaml", *options)[0] == code
+
+
+def test_failures_are_named_and_healed(home, capsys):
+    write(home, [YES, None, None])
+    _, out, _ = jury(capsys, "run", "check.yaml")
+    assert "2 x a: server_error" in out
+    assert "33.3%  1 of 3: 2 error" in out
+    write(home, [YES, YES])
+    _, out, _ = jury(capsys, "run", "check.yaml", "--keep-errors")
+    assert "0 questions" in out
+    _, out, _ = jury(capsys, "run", "check.yaml")
+    assert "2 questions; 1 items were judged before" in out
+
+
+def test_a_change_is_said(home, capsys):
+    jury(capsys, "run", "check.yaml")
+    write(home, criteria="another")
+    _, _, err = jury(capsys, "run", "check.yaml")
+    assert "changed since the last time: criteria changed from c to another" in err
+
+
+def test_wrong_data_is_told_before_the_first_call(home, capsys):
+    with (home / "rows.jsonl").open("a") as file:
+        file.write('{"id": "torn')
+    code, _, err = jury(capsys, "run", "check.yaml")
+    assert code == 2
+    assert "line 4" in err
+    assert not (home / "runs").exists()
+
+
+def test_wrong_configuration(home, capsys):
+    write(home, criterion="x")
+    code, _, err = jury(capsys, "run", "check.yaml")
+    assert code == 2
+    assert "did you mean criteria" in err
+    code, _, err = jury(capsys, "run", "nowhere.yaml")
+    assert code == 2
+    assert "nowhere.yaml" in err
+
+
+def test_pairs(home, capsys):
+    (home / "pairs.csv").write_text("question,response_a,response_b\nq,one,two\nq,three,four\n")
+    write(home, ['{"value": "A"}', '{"value": "B"}', '{"value": "A"}', '{"value": "A"}'], kind="pairwise")
+    code, out, _ = jury(capsys, "run", "check.yaml", "-d", "pairs.csv")
+    assert code == 0
+    assert "100%  1 a, 0 b, 0 tie" in out
+    assert "50%  1 of 2: 1 inconclusive" in out
+
+
+def test_replay(home, capsys):
+    jury(capsys, "run", "check.yaml")
+    code, out, _ = jury(capsys, "replay", "runs/check")
+    assert code == 0
+    assert "3 items from 3 judgments: all verdicts are the same" in out
+    path = home / "runs" / "check" / "results.jsonl"
+    path.write_text(path.read_text().replace('"value":false,"pass":false', '"value":true,"pass":true', 1))
+    code, out, _ = jury(capsys, "replay", "runs/check")
+    assert code == 1
+    assert "r1: verdict: stored True, replayed False" in out
+    assert "results.jsonl" in out
+    code, out, _ = jury(capsys, "replay", "runs/check", "--json")
+    assert json.loads(out)["same"] is False
+    assert jury(capsys, "replay", "nowhere")[0] == 2
+
+
+def test_an_interrupt_finishes_what_is_in_flight(home):
+    (home / "slow.py").write_text("import time\ndef slow(output):\n    time.sleep(0.15)\n    return True\n")
+    write(home, rows=60, judges=["slow.py:slow"])
+    command = [sys.executable, "-m", "jury", "run", "check.yaml"]
+    run = subprocess.Popen(command, cwd=home, stderr=subprocess.PIPE, text=True, env={**os.environ, "CI": "1"})
+    results = home / "runs" / "check" / "results.jsonl"
+    deadline = time.monotonic() + 60
+    while not (results.exists() and results.stat().st_size) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert "what is in flight is finished" in err
+    found = Run.open(home / "runs" / "check")
+    judged = sum(1 for _ in found.results())
+    assert 0 < judged < 60
+    assert judged == sum(1 for _ in found.judgments()) == found.manifest.totals["n_pass"]
+    assert found.manifest.finished is False
