@@ -226,6 +226,11 @@ def test_open_servers_need_no_key() -> None:
     assert registry.key_problem("local") is None
 
 
+def test_an_unknown_name_is_no_matter_of_keys() -> None:
+    with pytest.raises(ConfigError, match="no provider is named"):
+        registry.key_problem("opnai")
+
+
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel", "tab\tkey"])
 def test_a_key_that_cannot_be_sent_is_told_without_being_shown(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
@@ -315,9 +320,9 @@ asyncio.run(main())
 """
 
 
-def test_making_providers_loads_no_sdk() -> None:
-    names = [n for n in KNOWN if n != "azure"]
-    code = f"from jury.providers.registry import provider, split\n[provider(n) for n in {names}]\nsplit('openai/x')"
+def test_names_and_keys_are_looked_up_without_an_sdk() -> None:
+    code = "from jury.providers.registry import key_problem, names, provider, split\n"
+    code += "split('openai/x'); names(); key_problem('openai'); key_problem('anthropic'); provider('scripted')"
     assert loaded(code) == set()
 
 

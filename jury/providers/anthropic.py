@@ -3,7 +3,7 @@
 No temperature is sent to Anthropic: since API version 2026-10-21 it is refused for every model, and newer models
 refused it before. The reply's notes say so; `extra={"temperature": ...}` sends one all the same. Thinking is set by a
 seat's `extra={"thinking": {...}}`; its blocks are never the answer, and a tool cannot be forced then, so that rung is
-left out. The SDK is imported at the first call.
+left out.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from jury.providers.clients import Client, http_client
 from jury.providers.endpoints import Endpoint
 from jury.providers.remote import Call, RemoteProvider, ambient_headers, merged, system_text
 from jury.results import Rung
-
-_TOKEN = "ANTHROPIC_AUTH_TOKEN"
 
 
 class AnthropicProvider(RemoteProvider):
@@ -79,17 +77,16 @@ class AnthropicProvider(RemoteProvider):
     def _make(self) -> Client:
         import anthropic
 
+        key = self._hide(self.endpoint.secret()) or "none"  # an open server gets no key; the SDK wants one
+        api_key, token = (os.environ.get(name, "").strip() for name in endpoints.ANTHROPIC_KEYS)
+        as_token = self.endpoint.vendor and self.endpoint.key is None and not api_key and key == token
         headers: dict[str, Any] = {}
-        token = os.environ.get(_TOKEN, "").strip() if self.endpoint.vendor else ""
-        if token and not any(os.environ.get(name, "").strip() for name in self.endpoint.key_env):
-            credential = {"auth_token": self._hide(token)}
-        else:
-            credential = {"api_key": self._hide(self.endpoint.secret()) or "none"}
         if not self.endpoint.vendor:
             custom = os.environ.get("ANTHROPIC_CUSTOM_HEADERS")
-            headers = ambient_headers(custom, str(credential["api_key"]), anthropic.Omit())
+            headers = ambient_headers(custom, key, anthropic.Omit(), "Authorization")
         client = anthropic.AsyncAnthropic(
-            **cast("Any", credential),
+            api_key=None if as_token else key,
+            auth_token=key if as_token else None,
             base_url=self.endpoint.base_url.removesuffix("/v1"),
             max_retries=0,
             default_headers=headers,

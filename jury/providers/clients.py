@@ -15,6 +15,8 @@ from collections.abc import AsyncGenerator, Callable
 from typing import Any, Protocol
 from weakref import WeakSet
 
+from jury.errors import MissingExtra
+
 MOST_CONNECTIONS = 1024
 MOST_IDLE = 512  # kept alive: above the usual number in flight, so that a run does not reconnect
 
@@ -98,5 +100,5 @@ def http_client(sdk: Any) -> Any:
             return sdk.DefaultAioHttpClient(limits=limits, follow_redirects=False)
         except RuntimeError:  # the SDK's word for a missing extra
             if wanted == "aiohttp":
-                raise
+                raise MissingExtra("JURY_TRANSPORT=aiohttp needs: pip install 'jury-llm[aiohttp]'") from None
     return sdk.DefaultAsyncHttpxClient(limits=limits, follow_redirects=False)

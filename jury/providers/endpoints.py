@@ -56,8 +56,11 @@ class Endpoint:
         return key
 
 
-def _vendor(name: str, url: str, key: str, **more: Any) -> Endpoint:
-    return Endpoint(name, url, key_env=(key,), **more)
+def _vendor(name: str, url: str, *keys: str, **more: Any) -> Endpoint:
+    return Endpoint(name, url, key_env=keys, **more)
+
+
+ANTHROPIC_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")  # the second is a token, which older SDKs send otherwise
 
 
 KNOWN: Mapping[str, Endpoint] = {
@@ -65,7 +68,7 @@ KNOWN: Mapping[str, Endpoint] = {
     for e in (
         _vendor("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", vendor=True),
         _vendor("openai-responses", "https://api.openai.com/v1", "OPENAI_API_KEY", api="responses", vendor=True),
-        _vendor("anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY", api="anthropic", vendor=True),
+        _vendor("anthropic", "https://api.anthropic.com", *ANTHROPIC_KEYS, api="anthropic", vendor=True),
         _vendor("azure", "", "AZURE_OPENAI_API_KEY"),
         _vendor("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
         _vendor("fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),

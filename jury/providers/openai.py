@@ -2,7 +2,7 @@
 
 Responses: the provider name `openai-responses/<model>`, `api: responses` of a configured endpoint, or a seat's
 `extra={"api": "responses"}`. The rungs: `schema` (a strict JSON schema), `tool` (a forced function), `json` (JSON mode
-with the schema in the text), `text`. The SDK is imported at the first call.
+with the schema in the text), `text`.
 """
 
 from __future__ import annotations

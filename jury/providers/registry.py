@@ -2,7 +2,7 @@
 
 Known: OpenAI, Anthropic, the compatible endpoints of `endpoints.py`, `local`, `scripted`; besides, endpoints of the
 configuration file and of the environment, and entry points of the group `jury.providers` (a provider, or a callable
-that makes one). A built-in name cannot be taken by an entry point. Nothing is imported before it is used.
+that makes one). A built-in name cannot be taken by an entry point. No SDK is loaded before a provider is asked for.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ def split(judge_id: str) -> tuple[str, str]:
 
 
 def provider(name: str) -> Provider:
-    """The provider of a name. Raises `ConfigError` with near names where there is none; needs no key and no SDK."""
+    """The provider of a name, its SDK loaded; needs no key. Raises `ConfigError` with near names where there is none.
+
+    The SDK is loaded here and not at the first `complete`: that takes about a second, which no deadline should count.
+    """
     endpoint = None if name in _BUILT_IN else endpoints.find(name)
     held = _made.get(name)
     if held is None or held[0] != endpoint:  # the same address and key: the same provider, with what it has learned
@@ -53,8 +56,13 @@ def names() -> tuple[str, ...]:
 
 
 def key_problem(name: str) -> str | None:
-    """What is missing before a provider can be called, as a sentence; None where nothing is. Calls nobody."""
+    """What is missing before a provider can be called, as a sentence; None where nothing is. Calls nobody.
+
+    Raises `ConfigError` for a name that nobody has.
+    """
     endpoint = None if name in _BUILT_IN else endpoints.find(name)
+    if endpoint is None and name not in names():
+        raise ConfigError(_unknown(name))
     try:
         if endpoint is not None:
             endpoint.secret()
@@ -72,10 +80,12 @@ def _make(name: str, endpoint: Endpoint | None) -> Provider:
     if endpoint is not None and endpoint.api == "anthropic":
         from jury.providers.anthropic import AnthropicProvider
 
+        importlib.import_module("anthropic")
         return AnthropicProvider(endpoint)
     if endpoint is not None:
         from jury.providers.openai import OpenAIProvider
 
+        importlib.import_module("openai")
         return OpenAIProvider(endpoint)
     if name in _BUILT_IN:
         module, _, kind = _BUILT_IN[name].partition(":")
