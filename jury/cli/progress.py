@@ -27,6 +27,7 @@ class Progress(AbstractContextManager["Progress"]):
         self.what = what
         self.total: int | None = None
         self.done = 0
+        self._quarter = 0
         self._counts: Counter[str] = Counter()
         self._console = stderr()
         self._start = self._last = time.monotonic()
@@ -51,6 +52,13 @@ class Progress(AbstractContextManager["Progress"]):
         logging.getLogger("jury").removeHandler(self._handler)
         if self._bar is not None:
             self._bar.stop()
+
+    def load(self, done: int, total: int) -> None:
+        """Bytes of a model put together so far; may be called from another thread."""
+        quarter = 4 * done // max(total, 1)
+        if quarter > self._quarter or done == 0:
+            self._quarter = quarter
+            self.say(f"putting the model together: {done / 1e9:.1f} of {total / 1e9:.1f} GB")
 
     def add(self, outcome: str) -> None:
         """One more result."""

@@ -172,13 +172,13 @@ def money(usage: Usage | None, calls: int) -> str:
     return f"{price}  ({calls:,} call{'s' * (calls != 1)}{tokens})"
 
 
-def show(console: Console, table: Table) -> None:
-    """Prints a table, in pipes and files without the blanks that fill up its lines."""
+def show(console: Console, shown: Table | Text) -> None:
+    """Prints a table or a text, in pipes and files without the blanks that fill up its lines."""
     if console.is_terminal:
-        console.print(table)
+        console.print(shown)
         return
     with console.capture() as caught:
-        console.print(table)
+        console.print(shown)
     console.file.write("".join(line.rstrip() + "\n" for line in caught.get().splitlines()))
 
 

@@ -21,19 +21,19 @@ LONE = "backslashreplace"  # half a surrogate pair becomes an escape, which is J
 class Folder(AbstractContextManager["Folder"]):
     """The folder given with `-o`. Every line is flushed, so that a killed run keeps what was judged."""
 
-    def __init__(self, path: str | None, *, overwrite: bool) -> None:
+    def __init__(self, path: str | None, *, overwrite: bool, results: str = RESULTS) -> None:
         self.path = Path(path) if path is not None else None
         self._file: IO[str] | None = None
         if self.path is None:
             return
-        results = self.path / RESULTS
+        held = self.path / results
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            if results.exists() and results.stat().st_size and not overwrite:
-                raise ConfigError(f"{results} holds results already: choose another folder, or --overwrite")
+            if held.exists() and held.stat().st_size and not overwrite:
+                raise ConfigError(f"{held} holds results already: choose another folder, or --overwrite")
             with contextlib.suppress(FileNotFoundError):
                 (self.path / SUMMARY).unlink()  # a summary of other results must not stand beside these
-            self._file = results.open("w", encoding="utf-8", errors=LONE, newline="\n")
+            self._file = held.open("w", encoding="utf-8", errors=LONE, newline="\n")
         except OSError as error:
             raise _unwritable(self.path, error) from None
 
