@@ -156,7 +156,7 @@ def decide(votes: Sequence[Ballot], rule: Rule, quorum: int, seats: int, *, sing
         value,
         None if status == "not_applicable" else scale.passes(value),
         explanation=explanation,
-        agreement=Counter(values).most_common(1)[0][1] / len(values) if counted else None,
+        agreement=max(map(values.count, set(values))) / len(values) if counted else None,
         tie=outcome.tie,
         mean=mean,
         std=math.sqrt(_mean([(x - mean) ** 2 for x in numbers])) if mean is not None else None,
@@ -165,11 +165,10 @@ def decide(votes: Sequence[Ballot], rule: Rule, quorum: int, seats: int, *, sing
 
 def explain(votes: Sequence[Ballot], value: Any) -> str:
     """The reasons of a judge on the winning side; for a number that nobody gave, those of the nearest judge."""
-    with_reasons = [v for v in votes if v.explanation]
-    for vote in with_reasons:
-        if vote.value == value:
+    for vote in votes:
+        if vote.value == value and vote.explanation:
             return vote.explanation
-    numbers = [v for v in with_reasons if isinstance(v.value, int | float)]
+    numbers = [v for v in votes if v.explanation and isinstance(v.value, int | float)]
     if numbers and isinstance(value, int | float) and not isinstance(value, bool):
         nearest = min(numbers, key=lambda v: abs(cast("float", v.value) - value))
         return f"{nearest.judge} gave {nearest.value:g}: {nearest.explanation}"

@@ -20,7 +20,6 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 
 from jury.deadlines import Deadline
 from jury.errors import CallError, ProviderError, ReplyError
@@ -61,10 +60,9 @@ async def call(
             error = ProviderError("timeout", f"no reply within {settings.timeout_s:g} s")
         else:
             latency = clock() - started
-            if not failed:
-                return replace(reply, latency_s=latency)
-            usage = Usage.total([*(e.usage for e in failed), reply.usage])
-            return replace(reply, latency_s=latency, retries=len(failed), usage=usage)
+            usage = Usage.total([*(e.usage for e in failed), reply.usage]) if failed else reply.usage
+            # Every field by its place: `replace` would take a quarter of this function's time.
+            return Reply(reply.text, reply.data, reply.model, usage, len(failed), latency, reply.notes)
         failed.append(error)
         asked = error.retry_after_s or 0.0
         if not error.retry or len(failed) > settings.retries or asked > MAX_WAIT_S:

@@ -21,6 +21,7 @@ from jury.results import Failure, Reply, Rung, Usage, Verdict
 
 # A reply whose form was wrong: asking in another way may help.
 _SHAPE = frozenset({"empty", "no_json", "bad_json", "missing_field", "wrong_type"})
+_NO_VERDICT = Verdict("error")  # until there is one
 _MOVES = 1  # paid calls that may go into another rung, beside the first call and the re-asks: three in all by default
 
 
@@ -56,7 +57,7 @@ class Climb:
 
     def _count(self, reply: Reply) -> None:
         self.reply = reply
-        self.usage = Usage.total((self.usage, reply.usage))
+        self.usage = reply.usage if self.usage is None else Usage.total((self.usage, reply.usage))
         self.retries += reply.retries
         self.latency_s += reply.latency_s
         if reply.notes:
@@ -69,7 +70,7 @@ async def climb(provider: Provider, request: Request, read: Callable[[Reply], Ve
     rungs = _rungs(provider, request)
     known = _known(provider, request.model) if len(rungs) > 1 else _Known()
     index = min(known.start, len(rungs) - 1)
-    result = Climb(Verdict("error"), rungs[index])
+    result = Climb(_NO_VERDICT, rungs[index])
     moves, reasks = _MOVES, 0 if rungs[index] == "direct" else settings.reask
     while True:
         result.rung = rungs[index]

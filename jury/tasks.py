@@ -14,7 +14,7 @@ async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """The results in the order given. The first exception cancels the others, waits for them, and is raised."""
     if len(work) == 1:
         return [await work[0]]
-    tasks = [asyncio.ensure_future(w) for w in work]
+    tasks = [asyncio.create_task(w) for w in work]
     try:
         return await asyncio.gather(*tasks)
     except BaseException:
