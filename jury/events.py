@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from jury.data import DataPoint, Output, OutputItem, Reasoning, TargetError, Text, ToolCall
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 EventType = Literal["system", "user", "assistant", "thinking", "tool_call", "tool_result", "gap"]
 
 
@@ -54,7 +55,7 @@ class Event:
 
     def line(self) -> str:
         """One line of a transcript: the event as JSON, non-ASCII text readable."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        return _encode(self.to_dict())
 
 
 def answers(events: Sequence[Event]) -> dict[int, Event]:

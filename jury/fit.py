@@ -196,7 +196,7 @@ class Plan:
             self.caps.update(dict.fromkeys(places, cap))
             return self.cost() <= limit
 
-        if high <= low:
+        if high <= low or not tried(low):
             return
         while low < high:
             middle = (low + high + 1) // 2
@@ -214,6 +214,8 @@ class Plan:
             return self.cost() <= limit
 
         low, high = 0, len(order)
+        if not tried(high):
+            return
         while low < high:
             middle = (low + high) // 2
             low, high = (low, middle) if tried(middle) else (middle + 1, high)

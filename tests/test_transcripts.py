@@ -741,49 +741,15 @@ def test_events_survive_the_way_out_and_back(events: list[dict[str, Any]]):
     assert len(session.output.tool_calls) <= len(session.tools_called) == sum(e["type"] == "tool_call" for e in events)
 
 
-WORDS = st.sampled_from(
-    [
-        "role",
-        "type",
-        "content",
-        "messages",
-        "message",
-        "payload",
-        "uuid",
-        "run_type",
-        "inputs",
-        "outputs",
-        "observations",
-        "input",
-        "output",
-        "traceId",
-        "id",
-        "name",
-        "resourceSpans",
-        "scopeSpans",
-        "spans",
-        "attributes",
-        "key",
-        "value",
-        "dataPoint",
-        "jobResults",
-        "samples",
-        "eval",
-        "tool_calls",
-        "function",
-        "arguments",
-        "call_id",
-        "parts",
-        "user",
-        "assistant",
-        "tool",
-        "response_item",
-        "function_call",
-        "chain",
-        "GENERATION",
-        "gen_ai.input.messages",
-    ]
-)
+# fmt: off
+WORDS = st.sampled_from([
+    "role", "type", "content", "messages", "message", "payload", "uuid", "run_type", "inputs", "outputs",
+    "observations", "input", "output", "traceId", "id", "name", "resourceSpans", "scopeSpans", "spans",
+    "attributes", "key", "value", "dataPoint", "jobResults", "samples", "eval", "tool_calls", "function",
+    "arguments", "call_id", "parts", "user", "assistant", "tool", "response_item", "function_call", "chain",
+    "GENERATION", "gen_ai.input.messages",
+])
+# fmt: on
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | WORDS | st.just('[{"role": "user"}]'),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4),

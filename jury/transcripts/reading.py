@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
@@ -30,7 +31,7 @@ class Record:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Document:
     """All records of one source. `file` is None for a text or for values in memory."""
 
@@ -45,7 +46,7 @@ class Document:
         text = f"{', '.join(where)}: {message}" if where else message
         return DataError(text, kind, file=self.file, line=line)
 
-    @property
+    @cached_property
     def bodies(self) -> list[Object]:
         """The records that are objects."""
         return objects([record.value for record in self.records])
