@@ -43,6 +43,7 @@ FLOORS = (
         "providers.function",
         "providers.",
         "keys",
+        "cache",
         "calls",
     ),
     ("ladder", "judge"),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from jury.cache import SqliteCache
 from jury.cli.__main__ import main
 from jury.providers import registry
 from jury.store import Run
@@ -164,3 +165,39 @@ def test_an_interrupt_finishes_what_is_in_flight(home):
     assert 0 < judged < 60
     assert judged == sum(1 for _ in found.judgments()) == found.manifest.totals["n_pass"]
     assert found.manifest.finished is False
+
+
+def test_the_cache_in_numbers(home, capsys, monkeypatch):
+    monkeypatch.setenv("JURY_CACHE", str(home / "c.sqlite"))
+    code, out, _ = jury(capsys, "cache", "stats")
+    assert (code, "0 in 0.0 MB" in out) == (0, True)
+    assert not (home / "c.sqlite").exists()
+    cache = SqliteCache(home / "c.sqlite")
+    cache.put("ab" * 32, "x", "some-model")
+    cache.close()
+    code, out, _ = jury(capsys, "cache", "stats", "--json")
+    assert json.loads(out)["models"] == {"some-model": 1}
+    code, out, _ = jury(capsys, "cache", "prune", "--unused-days", "1")
+    assert "1 in" in out
+    code, out, _ = jury(capsys, "cache", "prune", "--all", "--json")
+    assert (code, json.loads(out)["removed"], json.loads(out)["entries"]) == (0, 1, 0)
+
+
+@pytest.mark.parametrize("arguments", [["empty"], ["prune"], ["stats", "--all"]])
+def test_wrong_words_for_the_cache(home, capsys, monkeypatch, arguments):
+    monkeypatch.setenv("JURY_CACHE", str(home / "c.sqlite"))
+    assert jury(capsys, "cache", *arguments)[0] == 2
+
+
+def test_a_damaged_or_absent_cache_is_told(home, capsys, monkeypatch):
+    assert jury(capsys, "cache", "stats")[0] == 2  # switched off
+    monkeypatch.setenv("JURY_CACHE", str(home / "c.sqlite"))
+    (home / "c.sqlite").write_bytes(b"no database" * 1000)
+    code, _, err = jury(capsys, "cache", "stats")
+    assert code == 2
+    assert "delete the file" in err
+    code, _, err = jury(capsys, "run", "check.yaml")
+    assert code == 0
+    assert "going on without" in err
+    code, _, err = jury(capsys, "run", "check.yaml", "--no-cache", "-o", "other")
+    assert "going on without" not in err

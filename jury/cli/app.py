@@ -20,8 +20,9 @@ COMMANDS = {
     "check": "Is everything in place: the prompt, the judges and their keys, the data?",
     "run": "A whole data set into a run folder; again, only what is missing or failed is asked.",
     "replay": "Every verdict of a run folder again from its log, offline: what differs, what was changed?",
+    "cache": "The judgments that runs share: how many there are, and forgetting some.",
 }
-_OF_RUNS = ("run", "replay")
+_OF_RUNS = ("run", "replay", "cache")
 
 
 def make(arguments: Sequence[str]) -> typer.Typer:

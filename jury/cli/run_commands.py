@@ -1,4 +1,4 @@
-"""The commands around run folders and their options: `run`, `replay`. Loads typer alone, as `app.py` does."""
+"""The commands around run folders and their options: `run`, `replay`, `cache`. Loads typer alone, as `app.py` does."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ Concurrency = Annotated[
 KeepErrors = Annotated[
     bool, typer.Option("--keep-errors", help="Leave items that failed as they are.", rich_help_panel=_RUN)
 ]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask also what another run has asked.", rich_help_panel=_RUN)]
 Json = Annotated[bool, typer.Option("--json", help="The totals as JSON on standard output.", rich_help_panel=_RESULT)]
 FailUnder = Annotated[
     float | None, typer.Option(metavar="SHARE", help="Exit code 1 below this rate.", rich_help_panel=_RESULT)
@@ -45,6 +46,7 @@ def run(
     limit: Limit = None,
     concurrency: Concurrency = None,
     keep_errors: KeepErrors = False,
+    no_cache: NoCache = False,
     json: Json = False,
     fail_under: FailUnder = None,
     min_coverage: MinCoverage = None,
@@ -69,3 +71,16 @@ def replay(folder: Folder, json: Json = False) -> None:
     from jury.cli.replaying import replay as start
 
     raise typer.Exit(start(folder, json))
+
+
+def cache(
+    action: Annotated[str, typer.Argument(help="stats or prune.", metavar="stats|prune")],
+    days: Annotated[float | None, typer.Option("--unused-days", metavar="N", help="Not used for so long.")] = None,
+    size: Annotated[float | None, typer.Option("--max-mb", metavar="MB", help="The longest unused above it.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All of it.")] = False,
+    json: Json = False,
+) -> None:
+    """The cache that runs share ($JURY_CACHE): how much it holds, and forgetting some of it."""
+    from jury.cli.caching import cache as start
+
+    raise typer.Exit(start(action, days, size, everything, json))

@@ -34,6 +34,7 @@ class RunOptions:
     limit: int | None = None
     concurrency: int | None = None
     keep_errors: bool = False
+    no_cache: bool = False
     json: bool = False
     fail_under: float | None = None
     min_coverage: float | None = None
@@ -63,7 +64,10 @@ def _spec(options: RunOptions) -> RunSpec:
             raise ConfigError(f"{name} is a share from 0 to 1, got {share:g}")
     given = {"judges": listed(options.judges or ()), "limit": options.limit, "concurrency": options.concurrency}
     spec = RunSpec.from_file(options.config, **{k: v for k, v in given.items() if v})
-    return spec.with_changes(data=options.data) if options.data is not None else spec
+    changes: dict[str, Any] = {"data": options.data} if options.data is not None else {}
+    if options.no_cache:
+        changes["cache"] = False
+    return spec.with_changes(**changes)
 
 
 async def _interruptible(spec: RunSpec, folder: Path, options: RunOptions, progress: RunProgress) -> RunReport:
@@ -114,6 +118,7 @@ def _print(report: RunReport, as_json: bool) -> None:
                 "asked": asked.live,
                 "recalled": asked.recalled,
                 "same": asked.same,
+                "cached": asked.cached,
                 "spent": None if asked.unpriced else asked.cost,
                 "finished": report.finished,
                 "changes": list(report.changes),
@@ -142,7 +147,8 @@ def _lines(report: RunReport) -> list[tuple[str, str | Text]]:
         lines.append(("coverage", f"{told}: {beside}" if beside else told))
     for kind, n in list(totals["failures"].items())[:5]:
         lines.append(("failed", f"{n} x {kind}"))
-    recalled = f", {asked.recalled + asked.same:,} known" if asked.recalled + asked.same else ""
+    known = asked.recalled + asked.same + asked.cached
+    recalled = f", {known:,} known" if known else ""
     lines.append(("asked", f"{asked.live:,} questions{recalled}; {report.skipped:,} items were judged before"))
     spent = "unknown (a price is missing)" if asked.unpriced else f"${asked.cost:.4f}"
     lines.append(("cost", f"{spent} now; {_cost(totals)} in all, {totals['calls']:,} calls"))

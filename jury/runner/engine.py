@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jury import sync
+from jury.cache import opened
 from jury.errors import ConfigError, DataError, JuryError
 from jury.pairwise import PairwiseJury
 from jury.providers import prices, registry
@@ -159,7 +160,8 @@ async def run(
         changed = _compared(writer, manifest)
         manifest = continued(writer.manifest, manifest, now())
         writer.save(manifest)
-        keeper = Keeper(writer, _price_sources(jury))
+        cache = opened(spec.cache)
+        keeper = Keeper(writer, _price_sources(jury), cache)
         for seat in (*jury.panel.seats, *jury.panel.stand_ins):
             seat.recorder = keeper
         it = _Pass(
@@ -179,6 +181,8 @@ async def run(
         finally:
             for seat in (*jury.panel.seats, *jury.panel.stand_ins):
                 seat.recorder = None
+            if cache is not None:
+                cache.close()
         _leave(it, manifest, started, changed, done)
     return RunReport(
         folder=Path(folder),
@@ -249,6 +253,7 @@ def _history(it: _Pass, started: str, changed: list[str]) -> dict[str, Any]:
         "asked": asked.live,
         "recalled": asked.recalled,
         "same": asked.same,
+        "cached": asked.cached,
         "failed": asked.failed,
         "cost": None if asked.unpriced else asked.cost,
         "changes": changed,

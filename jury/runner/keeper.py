@@ -6,14 +6,19 @@ Questions that are the same in everything are asked once. Decides nothing about 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from jury.cache import Cache
+from jury.errors import DataError
 from jury.keys import Question
 from jury.results import Judgment, Usage
 from jury.store import RunWriter, StoredJudgment
+from jury.store.lines import encode, parse
 
+logger = logging.getLogger("jury.runner")
 _PAID_ELSEWHERE = Usage(0, 0, 0, 0, 0.0)
 
 
@@ -24,6 +29,7 @@ class Asked:
     live: int = 0
     recalled: int = 0  # recorded in this folder before
     same: int = 0  # of an identical item
+    cached: int = 0  # of another run
     failed: int = 0
     cost: float = 0.0
     unpriced: int = 0
@@ -38,10 +44,14 @@ class Asked:
 
 
 class Keeper:
-    """The recorder of one pass (`judge.Recorder`). `prices`: by seat, where its price comes from."""
+    """The recorder of one pass (`judge.Recorder`). `prices`: by seat, where its price comes from.
 
-    def __init__(self, writer: RunWriter, prices: Mapping[str, str | None]) -> None:
+    A judgment is looked for among the questions in flight, in the folder, in the cache; in this order.
+    """
+
+    def __init__(self, writer: RunWriter, prices: Mapping[str, str | None], cache: Cache | None = None) -> None:
         self.asked = Asked()
+        self._cache = cache
         self._writer = writer
         self._prices = prices
         self._flying: dict[str, asyncio.Future[Judgment | None]] = {}
@@ -51,44 +61,63 @@ class Keeper:
         while question.key in self._flying:  # the same question of another item is being asked just now
             known = await asyncio.shield(self._flying[question.key])
             if known is not None:
-                return self._copy(question, known)
+                return self._copy(question, known, "same")
         stored = self._writer.recall(question.key)
         if stored is not None:
             if stored.item != question.item:
-                return self._copy(question, stored.judgment)
+                return self._copy(question, stored.judgment, "same")
             self.asked.recalled += 1
             return replace(stored.judgment, judge=question.judge)
+        cached = self._cached(question)
+        if cached is not None:
+            return self._copy(question, cached, "cache")
         flying = self._flying[question.key] = asyncio.get_running_loop().create_future()
         known = None
         try:
             made = await ask()
             self.asked.count(made)
-            self._record(question, made)
+            stored = self._record(question, made)
+            if self._cache is not None and not question.plain and made.verdict.status != "error":
+                self._cache.put(question.key, encode(stored.to_dict()), made.model or "")
             known = made if made.verdict.status != "error" else None  # another item may have better luck
         finally:
             del self._flying[question.key]
             flying.set_result(known)
         return made
 
-    def _copy(self, question: Question, judgment: Judgment) -> Judgment:
-        self.asked.same += 1
+    def _cached(self, question: Question) -> Judgment | None:
+        text = self._cache.get(question.key) if self._cache is not None and not question.plain else None
+        if text is None:
+            return None
+        try:
+            return StoredJudgment.from_dict(parse(text.encode("utf-8", "surrogatepass")) or {}).judgment
+        except DataError as error:
+            logger.warning("an entry of the cache cannot be read (%s); its question is asked", error)
+            return None
+
+    def _copy(self, question: Question, judgment: Judgment, source: str) -> Judgment:
+        """A judgment that was paid for elsewhere, as one of this item."""
+        if source == "same":
+            self.asked.same += 1
+        else:
+            self.asked.cached += 1
         made = replace(judgment, judge=question.judge, usage=_PAID_ELSEWHERE, calls=0, retries=0, latency_s=0.0)
-        self._record(question, made, "same")
+        self._record(question, made, source)
         return made
 
-    def _record(self, question: Question, judgment: Judgment, source: str | None = None) -> None:
+    def _record(self, question: Question, judgment: Judgment, source: str | None = None) -> StoredJudgment:
         priced = judgment.usage is not None and judgment.usage.cost is not None and source is None
-        self._writer.add_judgment(
-            StoredJudgment(
-                key=question.key,
-                item=question.item or "",
-                judgment=judgment,
-                request=question.request,
-                price_source=self._prices.get(question.judge) if priced else None,
-                at=now(),
-                source=source,
-            )
+        stored = StoredJudgment(
+            key=question.key,
+            item=question.item or "",
+            judgment=judgment,
+            request=question.request,
+            price_source=self._prices.get(question.judge) if priced else None,
+            at=now(),
+            source=source,
         )
+        self._writer.add_judgment(stored)
+        return stored
 
 
 def now() -> str:

@@ -48,7 +48,8 @@ class RunSpec:
     """A run as data.
 
     `data`: a path, `-`, or an iterable of mappings. `jury`: keywords of the jury under the names of the YAML file, or a
-    ready `Jury` or `PairwiseJury`. `concurrency`: calls in flight of one provider at most. Raises `ConfigError`.
+    ready `Jury` or `PairwiseJury`. `concurrency`: calls in flight of one provider at most. `cache`: the shared one
+    (`cache.py`), one at this path, or none (False). Raises `ConfigError`.
     """
 
     data: Any = None
@@ -60,6 +61,7 @@ class RunSpec:
     encoding: str | None = None
     delimiter: str | None = None
     concurrency: int = 64
+    cache: bool | str = True
 
     def __post_init__(self) -> None:
         if isinstance(self.jury, Jury | PairwiseJury):
