@@ -175,7 +175,7 @@ def table_kappa(table: RatingTable, *, weights: Weights = "identity", level: flo
 
 
 def fleiss_kappa(ratings: Ratings) -> Estimate:
-    """Fleiss' kappa of two or more judges, in [-1, 1].
+    """Fleiss' kappa of two or more judges, at most 1; not below -1 where all items have equally many ratings.
 
     With unequal numbers of ratings the generalised form is used: chance agreement from the mean shares of the items
     with at least one rating, observed agreement from those with two (Gwet, Handbook of Inter-Rater Reliability); with
@@ -222,7 +222,7 @@ def randolph_kappa(ratings: Ratings, *, scale: Sequence[Category] | None = None)
 
 
 def gwet_ac(ratings: Ratings, *, scale: Sequence[Category] | None = None, weights: Weights = "identity") -> Estimate:
-    """Gwet's AC1 (identity weights) or AC2 (others), in [-1, 1]: stays near the agreement when one verdict prevails.
+    """Gwet's AC1 (identity weights) or AC2 (others), at most 1: near the plain agreement when one verdict prevails.
 
     `scale` declares all categories (q in the formula), seen or not; without it those seen are used, and one alone is
     `no_variation`. Weights other than identity need an order: `scale`, or numbers.

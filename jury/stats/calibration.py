@@ -77,7 +77,12 @@ def log_loss(p: Sequence[float], truth: Sequence[float]) -> Estimate:
 
 
 def confidences(p: Sequence[float], truth: Sequence[float]) -> tuple[FloatArray, FloatArray]:
-    """Confidence max(p, 1-p) of the verdict "PASS if p >= 0.5", and whether that verdict was right (1 or 0)."""
+    """Confidence max(p, 1-p) of the verdict "PASS if p >= 0.5", and whether that verdict was right (1 or 0).
+
+    >>> sure, right = confidences([0.9, 0.25], [1, 1])
+    >>> sure.tolist(), right.tolist()
+    ([0.9, 0.75], [1.0, 0.0])
+    """
     chance, outcome = check_probabilities(p, truth)
     return np.maximum(chance, 1.0 - chance), ((chance >= 0.5) == (outcome == 1)).astype(np.float64)
 
@@ -188,7 +193,11 @@ def coverage_and_accuracy(
 
 
 def mean_confidence(confidence: Sequence[float] | FloatArray) -> Estimate:
-    """The accuracy that the probabilities claim; `no_data` without items."""
+    """The accuracy that the probabilities claim; `no_data` without items.
+
+    >>> mean_confidence([0.9, 0.7]).value  # by hand
+    0.8
+    """
     values = np.asarray(confidence, dtype=np.float64)
     if not len(values):
         return undefined("no_data")

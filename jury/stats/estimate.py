@@ -93,5 +93,9 @@ class Estimate:
 
 
 def undefined(reason: Reason, note: str = "", *, n: int = 0, level: float = 0.95) -> Estimate:
-    """An `Estimate` without a value."""
+    """An `Estimate` without a value.
+
+    >>> str(undefined("no_data"))
+    'undefined (nothing was observed)'
+    """
     return Estimate(None, reason=reason, note=note, n=n, level=level)

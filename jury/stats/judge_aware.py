@@ -106,7 +106,7 @@ def _climb(data: _Data, x: FloatArray) -> tuple[FloatArray, float, float, bool]:
     """From one start to its maximum: parameters, penalised and plain log-likelihood, and whether it settled."""
     value, loglik = _value(data, x)
     damping, size = 1e-6, 0.0
-    for _ in range(2000):
+    for _ in range(500):
         step = _scoring_step(data, x, damping)
         size = float(np.abs(step).max(initial=0.0))
         if size < 1e-10:
@@ -156,16 +156,10 @@ def judge_aware_bradley_terry(
     if state == "no_data" or (state is not None and not prior):
         return JudgeAwareRanking({}, {}, None, {}, None, prior, (), state)
     data, fixed = _arrays(played, pairs.items, judges, prior, floor)
-    rng = generator(seed)
-    split, free = int(data.s_basis.shape[1]), int(data.l_basis.shape[1])
+    split = int(data.s_basis.shape[1])
     no_spread = _Data(data.judge, data.design, data.outcome, data.weight, data.s_basis, data.l_basis[:, :0], prior)
     plain, _, plain_loglik, _ = _climb(no_spread, np.zeros(split))
-    best = _climb(data, np.concatenate([plain, np.zeros(free)]))
-    for _ in range(starts - 1 if free else 0):
-        spread: FloatArray = rng.normal(0.0, 1.0, free)
-        other = _climb(data, np.concatenate([plain, spread]))
-        best = other if other[1] > best[1] + 1e-9 else best
-    x, _, loglik, settled = best
+    x, loglik, settled = _best_climb(data, plain, generator(seed), starts)
     s, log_sigma = data.s_basis @ x[:split], data.l_basis @ x[split:]
     runs_away = _never_wrong(data, x)
     if not settled or runs_away:
@@ -182,6 +176,19 @@ def judge_aware_bradley_terry(
         fixed,
         state,
     )
+
+
+def _best_climb(
+    data: _Data, plain: FloatArray, rng: np.random.Generator, starts: int
+) -> tuple[FloatArray, float, bool]:
+    """Parameters, log-likelihood and "settled" of the highest maximum found, from the plain strengths."""
+    free = int(data.l_basis.shape[1])
+    best = _climb(data, np.concatenate([plain, np.zeros(free)]))
+    for _ in range(starts - 1 if free and not _never_wrong(data, best[0]) else 0):
+        spread: FloatArray = rng.normal(0.0, 1.0, free)
+        other = _climb(data, np.concatenate([plain, spread]))
+        best = other if other[1] > best[1] + 1e-9 else best
+    return best[0], best[2], best[3]
 
 
 def _never_wrong(data: _Data, x: FloatArray) -> bool:
