@@ -51,6 +51,32 @@ def test_a_token_limit_moves_to_its_other_name_and_back(status: int) -> None:
     assert (back, notes) == (BASE, ())
 
 
+@pytest.mark.parametrize(
+    ("api", "error", "name"),
+    [
+        ("openai_responses", refused("Unsupported parameter: 'max_tokens'.", "max_tokens"), "max_output_tokens"),
+        ("openai_chat", refused("'max_tokens' is not supported. Use `max_new_tokens` instead."), "max_new_tokens"),
+    ],
+)
+def test_a_token_limit_takes_the_name_that_the_api_knows_or_recommends(api: str, error: Any, name: str) -> None:
+    after, notes = adapt(BASE, 400, error, api)
+    assert (after[name], "max_tokens" in after, notes) == (512, False, ())
+
+
+def test_a_limit_given_under_both_names_keeps_the_other() -> None:
+    both = {**BASE, "max_completion_tokens": 9}
+    error = refused("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
+    after, notes = adapt(both, 400, error)
+    assert (after["max_completion_tokens"], "max_tokens" in after, notes) == (9, False, ())
+
+
+def test_a_responses_limit_that_is_refused_is_dropped_and_named() -> None:
+    body = {"model": "m", "input": "p", "max_output_tokens": 5}
+    error = refused("Unsupported parameter: max_output_tokens", "max_output_tokens")
+    assert adapt(body, 400, error, "openai_responses") == ({"model": "m", "input": "p"}, ("max_output_tokens",))
+    assert adapt(body, 400, error, "openai_chat")[0] == {"model": "m", "input": "p", "max_tokens": 5}
+
+
 def test_camel_case_is_the_same_name() -> None:
     body = {**BASE, "presence_penalty": 1}
     assert adapt(body, 400, refused("Argument not supported on this model: presencePenalty"))[1] == (

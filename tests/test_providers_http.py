@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from jury import calls
-from jury.errors import ProviderError
+from jury.errors import MissingExtra, ProviderError
 from jury.providers import registry
 from jury.providers.anthropic import AnthropicProvider
 from jury.providers.base import Request, Settings, Turn
@@ -423,6 +423,22 @@ def test_openrouters_own_cost_is_taken(serve: Any, monkeypatch: pytest.MonkeyPat
 
 
 # Clients and loops
+
+
+def test_without_aiohttp_the_default_transport_serves(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import openai
+
+    def missing(**given: Any) -> Any:
+        raise RuntimeError("the aiohttp extra is not installed")
+
+    made = serve()
+    monkeypatch.setattr(openai, "DefaultAioHttpClient", missing, raising=False)
+    monkeypatch.delenv("JURY_TRANSPORT", raising=False)
+    complete("openai")
+    assert made.count() == 1
+    monkeypatch.setenv("JURY_TRANSPORT", "aiohttp")
+    with pytest.raises(MissingExtra, match=r"jury-llm\[aiohttp\]"):
+        complete("openai")
 
 
 @pytest.mark.usefixtures("transport")

@@ -14,7 +14,8 @@ from typing import Any
 
 from jury.providers import complaints
 
-LIMITS = ("max_tokens", "max_completion_tokens")
+LIMITS = ("max_tokens", "max_completion_tokens")  # the two names in Chat Completions
+_LIMIT_OF = {"openai_responses": "max_output_tokens", "anthropic_messages": "max_tokens"}
 
 # Never left out: the question, the form of the reply, and what the API cannot do without.
 _KEPT = frozenset(
@@ -80,14 +81,25 @@ def _adapted(
     lost: list[str] = []
     renamed: dict[str, str] = {}
     for name in _refused(body, status, error):
-        if name in LIMITS and api == "openai_chat":
-            other = LIMITS[1 - LIMITS.index(name)]
-            after[other] = after.pop(name)
-            renamed[name] = other
-        elif name != "max_tokens":  # the Messages API cannot do without it
+        if name == "max_tokens" and api == "anthropic_messages":  # cannot do without it
+            continue
+        other = _other_limit(name, error, api)
+        if other is None:
             del after[name]
             lost.append(name)
+        else:
+            after.setdefault(other, after.pop(name))
+            renamed[name] = other
     return after, tuple(lost), renamed
+
+
+def _other_limit(name: str, error: Any, api: str) -> str | None:
+    """The other name of a token limit: the one that the error recommends, else the one that the API knows."""
+    if name not in (*LIMITS, *_LIMIT_OF.values()):
+        return None
+    advice = re.search(r"\buse\W+(max_\w*tokens)\b", complaints.read(error).message, re.IGNORECASE)
+    other = advice.group(1) if advice else _LIMIT_OF.get(api) or LIMITS[name == LIMITS[0]]
+    return other if other != name else None
 
 
 def _refused(body: Mapping[str, Any], status: int, error: Any) -> tuple[str, ...]:

@@ -88,14 +88,15 @@ def _close_all() -> None:
 def http_client(sdk: Any) -> Any:
     """The transport for an SDK (the module `openai` or `anthropic`): aiohttp where installed, at half the CPU a call.
 
-    `JURY_TRANSPORT`: `aiohttp`, or `default` for the SDK's own. Redirects are not followed: a key stays with its host.
+    `JURY_TRANSPORT`: `aiohttp`, or `httpx` for the SDK's default. Redirects are not followed: a key stays with its
+    host.
     """
     wanted = os.environ.get("JURY_TRANSPORT", "")
     # The HTTP library differs between versions of an SDK: it is where the SDK's client class comes from.
     base = next(c for c in sdk.DefaultAsyncHttpxClient.__mro__ if c.__name__ == "AsyncClient")
     library = importlib.import_module(base.__module__.partition(".")[0])
     limits = library.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=MOST_IDLE)
-    if wanted != "default" and hasattr(sdk, "DefaultAioHttpClient"):
+    if wanted not in ("httpx", "default") and hasattr(sdk, "DefaultAioHttpClient"):
         try:
             return sdk.DefaultAioHttpClient(limits=limits, follow_redirects=False)
         except RuntimeError:  # the SDK's word for a missing extra

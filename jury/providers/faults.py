@@ -156,13 +156,11 @@ def retry_decision(
     *,
     now: datetime | str | None = None,
     max_wait_s: float = 60.0,
-    attempt: int = 1,
     rng: Callable[[], float] = random.random,
 ) -> Decision:
-    """What to do after an answer: never earlier than asked, at most `max_wait_s` (else no retry), with jitter.
+    """What to do after a first answer: never earlier than asked, at most `max_wait_s` (else no retry), with jitter.
 
-    `attempt` counts from 1; without a time from the provider the wait doubles with every attempt. `rng` gives numbers
-    from 0 (included) to 1 (excluded).
+    `rng` gives numbers from 0 (included) to 1 (excluded). How waits grow from attempt to attempt is in `calls.py`.
     """
     if status < 300 and not complaints.is_error(body):
         return Decision(False, 0.0, None)
@@ -172,8 +170,7 @@ def retry_decision(
         return Decision(False, asked or 0.0, error.kind, error.detail)
     if asked is not None:
         return Decision(True, min(asked * (1 + rng() / 4), max_wait_s), error.kind, error.detail)
-    ceiling = min(BACKOFF_S * 2.0 ** min(attempt - 1, 32), max_wait_s)
-    return Decision(True, ceiling * (1 + rng()) / 2, error.kind, error.detail)
+    return Decision(True, min(BACKOFF_S, max_wait_s) * (1 + rng()) / 2, error.kind, error.detail)
 
 
 def same_request_again(kind: str, *, attempt: int = 1, max_tokens: int | None = None, retries: int = 2) -> bool:
