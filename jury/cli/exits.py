@@ -10,6 +10,14 @@ USAGE = 2  # wrong options, configuration or data; nothing was asked, or the run
 NO_RESULT = 3  # nothing usable came out, or less of it than --min-coverage
 UNDECIDED = 4  # kept for gates that compare two runs
 INTERRUPTED = 130  # Ctrl-C: what was judged is kept
+MEANINGS = {
+    OK: "fine",
+    BELOW: "the rate is below `--fail-under`",
+    USAGE: "wrong options, configuration or data; one line says what",
+    NO_RESULT: "no usable result, or coverage below `--min-coverage`",
+    UNDECIDED: "undecided (gates)",
+    INTERRUPTED: "interrupted; what was judged is kept",
+}
 
 
 def of_summary(summary: Summary, fail_under: float | None, min_coverage: float | None) -> int:
