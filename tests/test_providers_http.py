@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from jury import calls
-from jury.errors import MissingExtra, ProviderError
+from jury.errors import ConfigError, MissingExtra, ProviderError
 from jury.providers import registry
 from jury.providers.anthropic import AnthropicProvider
 from jury.providers.base import Request, Settings, Turn
@@ -408,6 +408,14 @@ def test_a_key_that_a_server_echoes_is_hidden(serve: Any, name: str) -> None:
     assert KEY not in str(error)
     assert error.__cause__ is None
     assert error.__suppress_context__
+
+
+def test_a_price_that_is_none_is_told_before_anything_is_paid(serve: Any, tmp_path: Path) -> None:
+    made = serve()
+    (tmp_path / "jury.yaml").write_text("prices:\n  openai/m: {input: much, output: 1}\n")
+    with pytest.raises(ConfigError, match="prices"):
+        complete("openai")
+    assert made.count() == 0
 
 
 def test_openrouters_own_cost_is_taken(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:

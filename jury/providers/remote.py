@@ -62,6 +62,8 @@ class RemoteProvider(ABC):
     async def complete(self, request: Request) -> Reply:
         """One reply. Raises `ProviderError`; sends again only to leave out a parameter that the model refuses."""
         call = self.call(request)
+        if request.model not in self._prices:  # before anything is paid: a price may be set up wrongly
+            self._prices[request.model] = prices.find(self.name, request.model)
         client = self._own if self._own is not None else await self._clients.get()
         memory = self._memory.get((call.api, request.model))
         structured = request.rung != "text"
@@ -133,8 +135,6 @@ class RemoteProvider(ABC):
             said = body["usage"].get("cost")
             known = isinstance(said, int | float) and not isinstance(said, bool) and said >= 0
             return replace(usage, cost=float(said) if known else None)
-        if model not in self._prices:
-            self._prices[model] = prices.find(self.name, model)
         return replace(usage, cost=prices.cost(self._prices[model], usage, body))
 
     def _hide(self, key: str | None) -> str | None:
