@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from jury import Comparison, PanelResult, Summary, WinRate, llm_jury, llm_jury_pairwise, summarize, win_rate
+from jury import Comparison, PanelResult, Summary, Usage, WinRate, llm_jury, llm_jury_pairwise, summarize, win_rate
 from jury.cli import exits
 from jury.cli.__main__ import main
 from jury.cli.asked import Asked, listed, pairs_of, score_range
 from jury.cli.functions import is_function
 from jury.cli.progress import Progress
-from jury.cli.tables import percent
+from jury.cli.tables import money, percent
 from jury.cli.tally import Tally
 from jury.demo import DemoRun, items, pairs
 from jury.errors import ConfigError, MissingExtra
@@ -55,7 +55,15 @@ PAIRS = [
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs the command in a folder with data and judges: (exit code, stdout, stderr)."""
-    for name in ("JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "NO_COLOR"):
+    for name in (
+        "JURY_JUDGES",
+        "JUDGE_MODEL",
+        "JURY_CONFIG",
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "NO_COLOR",
+        "FORCE_COLOR",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
@@ -555,6 +563,14 @@ def test_lists_and_pairs() -> None:
 )
 def test_a_share_is_never_rounded_to_all_or_nothing(part: int, whole: int, text: str) -> None:
     assert percent(part, whole) == text
+
+
+def test_unknown_money_is_unknown() -> None:
+    assert money(None, 3) == "not reported  (3 calls)"
+    assert money(Usage(1, 10, 5, cost=None), 1).startswith("unknown")
+    assert money(Usage(1, 10, 5, cost=0.0), 1) == "$0  (1 call, 10 tokens in, 5 out)"
+    assert money(Usage(1, 1000, 5, cost=0.01234), 2) == "$0.0123  (2 calls, 1,000 tokens in, 5 out)"
+    assert money(Usage(1, None, None, cost=12.5), 2) == "$12.50  (2 calls)"
 
 
 def test_the_tally_stays_small() -> None:

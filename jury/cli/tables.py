@@ -165,7 +165,7 @@ def money(usage: Usage | None, calls: int) -> str:
     if cost is None:
         price = "unknown (no price or no token count)" if usage else "not reported"
     else:
-        price = f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
+        price = "$0" if cost == 0 else f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
     tokens = ""
     if usage and usage.input_tokens is not None and usage.output_tokens is not None:
         tokens = f", {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
