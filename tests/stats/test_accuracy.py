@@ -29,7 +29,7 @@ def test_a_class_without_labels() -> None:
 def test_balanced_accuracy_is_the_mean_of_both_rates() -> None:
     found = judge_accuracy(Confusion(tp=9, fn=1, fp=5, tn=15))
     assert found.balanced_accuracy.value == pytest.approx((0.9 + 0.75) / 2)
-    assert 0 < found.balanced_accuracy.low < found.balanced_accuracy.value < found.balanced_accuracy.high < 1  # type: ignore[operator]
+    assert 0 < found.balanced_accuracy.low < found.balanced_accuracy.value < found.balanced_accuracy.high < 1
     assert found.youden == pytest.approx(0.65)
 
 

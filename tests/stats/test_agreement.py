@@ -129,7 +129,7 @@ def test_text_labels_are_never_put_in_order() -> None:
     with pytest.raises(ConfigError, match="order"):
         gwet_ac([["low", "high"]], weights="quadratic")
     with pytest.raises(ConfigError, match="weights are"):
-        gwet_ac([[1, 2]], weights="cubic")  # type: ignore[arg-type]
+        gwet_ac([[1, 2]], weights="cubic")
 
 
 def test_lists_of_different_items_are_refused() -> None:

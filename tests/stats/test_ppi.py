@@ -68,7 +68,7 @@ def test_stratified_rate_stays_in_range_and_ignores_the_order_of_classes(rows: l
     if found.value is None:
         assert found.reason == "no_data"
         return
-    assert 0.0 <= found.low <= found.value <= found.high <= 1.0  # type: ignore[operator]
+    assert 0.0 <= found.low <= found.value <= found.high <= 1.0
     assert mirrored.interval == pytest.approx(found.interval)
 
 
@@ -79,14 +79,14 @@ def test_stratified_rate_of_fails_mirrors_that_of_passes(rows: list[tuple[int, i
     failed = stratified_rate([n - k for k, n in zip(passed, labelled, strict=True)], labelled, items)
     if found.value is not None:
         assert failed.value == pytest.approx(1 - found.value)
-        assert failed.interval == pytest.approx((1 - found.high, 1 - found.low))  # type: ignore[operator]
+        assert failed.interval == pytest.approx((1 - found.high, 1 - found.low))
 
 
 def test_a_class_without_labels_is_unknown_and_said_so() -> None:
     found = stratified_rate([9, 0], [10, 0], [80, 20])
     assert found.value == pytest.approx(0.8 * 0.9 + 0.2 * 0.5)
     assert "1 of 2 verdict classes" in found.note
-    assert found.high - found.low > 0.2  # type: ignore[operator]
+    assert found.high - found.low > 0.2
 
 
 def test_more_labels_narrow_the_interval() -> None:

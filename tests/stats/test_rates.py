@@ -47,7 +47,7 @@ def test_a_judge_without_errors_needs_no_correction(n_pass: int, n_fail: int, pa
     found, delta = rogan_gladen(table, passed, 100), rogan_gladen(table, passed, 100, adjusted=False)
     assert found.estimate.value == pytest.approx(passed / 100)
     # Few labels without an error do not prove that there are none: the adjusted interval knows, the delta one does not.
-    assert found.estimate.high - found.estimate.low >= delta.estimate.high - delta.estimate.low - 0.02  # type: ignore[operator]
+    assert found.estimate.high - found.estimate.low >= delta.estimate.high - delta.estimate.low - 0.02
 
 
 def test_impossible_rate_is_clipped_and_said_so() -> None:

@@ -27,7 +27,7 @@ def test_clusters_are_drawn_whole() -> None:
 @pytest.mark.parametrize("seed", [None, 1.5, True, "7"])
 def test_a_seed_is_a_number_or_a_generator(seed: object) -> None:
     with pytest.raises(ConfigError, match="seed"):
-        list(resamples(3, replicates=1, seed=seed))  # type: ignore[arg-type]
+        list(resamples(3, replicates=1, seed=seed))
 
 
 def test_generator_is_used_as_it_is() -> None:
