@@ -12,8 +12,8 @@ import pytest
 from jury.data import DataPoint, Output
 from jury.namespace import known, pointwise
 from jury.prompts import PromptSpec, load, names
-from jury.rubric import Rubric
-from jury.session_reply import ReplySpec, chosen_options
+from jury.rubrics.rubric import Rubric
+from jury.sessions.reply import ReplySpec, chosen_options
 from jury.templates import Template, check
 from jury.transcripts import load_session
 

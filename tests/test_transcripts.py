@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury.errors import ConfigError, DataError
-from jury.events import Event, Session, answers
+from jury.sessions.events import Event, Session, answers
 from jury.transcripts import FORMATS, load_session, load_sessions
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"id": 7}'}}

@@ -13,7 +13,7 @@ from os import PathLike
 from typing import Any
 
 from jury.errors import ConfigError
-from jury.events import Session
+from jury.sessions.events import Session
 from jury.transcripts import (
     anthropic,
     chat,

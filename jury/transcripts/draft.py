@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from jury.data import TargetError
-from jury.events import Event, EventType, Session, answers
+from jury.sessions.events import Event, EventType, Session, answers
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from jury.events import EventType
+from jury.sessions.events import EventType
 from jury.transcripts.draft import Draft, target_error, text_id
 from jury.transcripts.shapes import EMPTY, Object, as_list, as_object, first, objects, words
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from jury.errors import ConfigError, DataError, ReplyError, TemplateError
-from jury.events import Event, Session
-from jury.fit import fit
-from jury.legacy_templates import render_format
 from jury.parsing import find_object
-from jury.rubric import Criterion, Rubric
-from jury.rubric_reply import contradiction, read_reply, reply_keys
+from jury.rubrics.reply import contradiction, read_reply, reply_keys
+from jury.rubrics.rubric import Criterion, Rubric
+from jury.sessions.events import Event, Session
+from jury.sessions.fit import fit
+from jury.sessions.legacy import render_format
 from jury.transcripts import load_session
 from tests.conformance.cases import folder, load, params
 from tests.conformance.comparing import Failed, fits

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from jury.legacy_templates import LegacyTemplate
 from jury.prompts import PromptSpec, load, names
-from jury.session_reply import ReplySpec
+from jury.sessions.legacy import LegacyTemplate
+from jury.sessions.reply import ReplySpec
 from jury.templates import Template
 from tests.conformance.cases import load as load_cases
 from tests.conformance.cases import params

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from jury.events import Session, call_dict
-from jury.fit import fit
 from jury.namespace import pointwise
+from jury.sessions.events import Session, call_dict
+from jury.sessions.fit import fit
 from jury.transcripts import load_session
 
 _OMITTED = re.compile(r"omitted \((\d+) characters\)\Z")

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from jury import stats
-from jury.criterion import Criterion
-from jury.rubric import Rubric
-from jury.rubric_panel import outcome
-from jury.rubric_reply import CriterionScore, RubricReply
+from jury.rubrics.criterion import Criterion
+from jury.rubrics.outcome import outcome
+from jury.rubrics.reply import CriterionScore, RubricReply
+from jury.rubrics.rubric import Rubric
 from jury.stats import Confusion, Estimate, Game, JudgedGame, PairedCounts
 from tests.conformance.cases import load, params
 from tests.conformance.comparing import same

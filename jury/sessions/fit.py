@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, cast
 
 from jury.errors import ConfigError
-from jury.events import Event, Session, answers
+from jury.sessions.events import Event, Session, answers
 
 Measure = Callable[[str], int]
 LAST = 8  # events at the end that count as the last turns

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jury.errors import ConfigError
-from jury.events import Event, Session
-from jury.fit import Measure, Plan, measure_for
+from jury.sessions.events import Event, Session
+from jury.sessions.fit import Measure, Plan, measure_for
 
 
 @dataclass(frozen=True, slots=True)

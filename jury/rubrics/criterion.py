@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from jury.errors import ConfigError, ReplyError
-from jury.rule_parser import COMPARISONS, KEY, WORDS
+from jury.rubrics.rule_parser import COMPARISONS, KEY, WORDS
 from jury.scales import Boolean, Labels, Numeric, Scale, Value
 
 ZERO_ONE = "0/1"

@@ -1,7 +1,7 @@
 """Several criteria and a pass rule: `Rubric`, with `Criterion` and `PassRule`. Data in; prompt text and decision out.
 
 The decision is computed from the scores; what a judge itself says about passing is only compared with it. How replies
-become scores is in `rubric_reply.py`, the language of the rule in `passrule.py`. Asks no model.
+become scores is in `reply.py`, the language of the rule in `passrule.py`. Asks no model.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
-from jury.criterion import Criterion
 from jury.errors import ConfigError
-from jury.passrule import PassRule
-from jury.rule_parser import Node, walk
-from jury.rule_truth import SKIP, Score, Scores, reachable, truth
+from jury.rubrics.criterion import Criterion
+from jury.rubrics.passrule import PassRule
+from jury.rubrics.rule_parser import Node, walk
+from jury.rubrics.rule_truth import SKIP, Score, Scores, reachable, truth
 from jury.scales import Boolean, Value
 
-log = logging.getLogger("jury.rubric")
+log = logging.getLogger("jury.rubrics.rubric")
 
 Shape = Literal["plain", "rubric", "critic"]
 SHAPES: tuple[Shape, ...] = ("plain", "rubric", "critic")
@@ -46,7 +46,7 @@ class Rubric:
     `pass_rule` is a text in the rule language; every gate of a criterion holds beside it. With neither, an item passes
     if every criterion passes by its own scale. `task` says what the system under test is for, `reference` what is true.
     `na`: a clause about a criterion that does not apply leaves the item open (`"inconclusive"`) or does not count
-    (`"skip"`). `shape`: how the reply of a judge is laid out (`rubric_reply.py`). Raises `ConfigError`; a rule that can
+    (`"skip"`). `shape`: how the reply of a judge is laid out (`reply.py`). Raises `ConfigError`; a rule that can
     never pass, or never fail, is logged as a warning and named in `warnings`.
     """
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jury.events import Event, Session
-from jury.evidence import EvidenceReport, SessionEvidence, TextEvidence, references_in
-from jury.quotes import Haystack, fold, near_end
+from jury.sessions.events import Event, Session
+from jury.sessions.evidence import EvidenceReport, SessionEvidence, TextEvidence, references_in
+from jury.sessions.quotes import Haystack, fold, near_end
 
 ANSWER = (
     "Refunds take 14 days. We did not charge you twice – the second line is a “pre-authorisation”, as policy §2 says."
@@ -160,7 +160,7 @@ def test_work_on_a_long_text_is_bounded(monkeypatch: pytest.MonkeyPatch):
         compared += len(text)
         return near_end(pattern, text, allowed)
 
-    monkeypatch.setattr("jury.quotes.near_end", counting)
+    monkeypatch.setattr("jury.sessions.quotes.near_end", counting)
     rng = random.Random(1)
     misleading = ("a b " * 250_000, "a" * 1_000_000, " ".join(rng.choice(["ab", "ba", "abab"]) for _ in range(300_000)))
     for text in misleading:

@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from jury.criterion import Criterion
 from jury.errors import ReplyError
-from jury.rubric import Decision, Rubric
+from jury.rubrics.criterion import Criterion
+from jury.rubrics.rubric import Decision, Rubric
 from jury.scales import Value
 
 Object = Mapping[str, Any]

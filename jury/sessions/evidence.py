@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from jury.events import Session
-from jury.quotes import EXACT_BELOW, INNER_QUOTES, MAX_QUOTE, SHORTEST, Haystack, fold
+from jury.sessions.events import Session
+from jury.sessions.quotes import EXACT_BELOW, INNER_QUOTES, MAX_QUOTE, SHORTEST, Haystack, fold
 
 Kind = Literal["quote", "reference", "both"]
 _REFERENCE = re.compile(

@@ -18,7 +18,7 @@ from difflib import get_close_matches
 from typing import NoReturn
 
 from jury.errors import ConfigError
-from jury.rule_parser import COMPARISONS, FUNCTIONS, Fail, Node, Parser, walk
+from jury.rubrics.rule_parser import COMPARISONS, FUNCTIONS, Fail, Node, Parser, walk
 
 
 @dataclass(frozen=True, slots=True)

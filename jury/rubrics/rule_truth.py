@@ -11,7 +11,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from jury.rule_parser import COMPARISONS, Node
+from jury.rubrics.rule_parser import COMPARISONS, Node
 from jury.scales import TOLERANCE
 
 Score = float | str

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from jury.criterion import Criterion
 from jury.errors import ConfigError, ReplyError
-from jury.passrule import PassRule
-from jury.rubric import Rubric, balanced
-from jury.rubric_panel import fold, outcome, seed_json
-from jury.rubric_reply import contradiction, criterion_schema, read_reply, reply_keys, reply_schema
+from jury.rubrics.criterion import Criterion
+from jury.rubrics.outcome import fold, outcome, seed_json
+from jury.rubrics.passrule import PassRule
+from jury.rubrics.reply import contradiction, criterion_schema, read_reply, reply_keys, reply_schema
+from jury.rubrics.rubric import Rubric, balanced
 from jury.scales import Labels, Numeric
 
 KEYS = ("correctness", "completeness", "clarity")
@@ -195,13 +195,13 @@ class TestWarnings:
         ],
     )
     def test_never_passes_or_never_fails(self, rule, says, caplog):
-        with caplog.at_level(logging.WARNING, "jury.rubric"):
+        with caplog.at_level(logging.WARNING, "jury.rubrics.rubric"):
             made = rubric(rule)
         assert [says in text for text in made.warnings] == [True]
         assert [r.getMessage() for r in caplog.records] == list(made.warnings)
 
     def test_a_minimum_that_a_zero_one_criterion_cannot_reach(self, caplog):
-        with caplog.at_level(logging.WARNING, "jury.rubric"):
+        with caplog.at_level(logging.WARNING, "jury.rubrics.rubric"):
             made = Rubric([Criterion("clarity"), Criterion("form", scale="0/1")], "min(all) >= 3")
         assert made.warnings
 

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from jury.errors import ConfigError
-from jury.session_reply import ReplySpec, chosen_options, joint_schema, read_joint
+from jury.sessions.reply import ReplySpec, chosen_options, joint_schema, read_joint
 
 ESCALATION = ReplySpec(
     "escalation",

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury.errors import ConfigError
-from jury.events import Event, Session
-from jury.fit import fit, shortened, tokens
-from jury.windows import combine, windows
+from jury.sessions.events import Event, Session
+from jury.sessions.fit import fit, shortened, tokens
+from jury.sessions.windows import combine, windows
 
 FILLER = "[log] step finished, cache miss, unit module " * 8
 

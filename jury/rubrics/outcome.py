@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jury.criterion import Criterion
-from jury.rubric import Decision, Rubric
-from jury.rubric_reply import CriterionScore, RubricReply, contradiction
+from jury.rubrics.criterion import Criterion
+from jury.rubrics.reply import CriterionScore, RubricReply, contradiction
+from jury.rubrics.rubric import Decision, Rubric
 from jury.scales import Boolean, Labels, Value
 
 Fold = Callable[[Criterion, Sequence[Value]], Value | None]

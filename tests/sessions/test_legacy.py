@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury.errors import TemplateError
-from jury.legacy_templates import LegacyTemplate, is_legacy, render_format
+from jury.sessions.legacy import LegacyTemplate, is_legacy, render_format
 from jury.templates import Template
 
 
