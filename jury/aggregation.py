@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from jury.errors import ConfigError, ReplyError
+from jury.frozen import frozen
 from jury.results import Judgment, PanelStatus, Reason, Verdict
 from jury.scales import INCONCLUSIVE, Labels, Numeric, Scale, Value
 
@@ -47,7 +47,7 @@ class Ballot(Protocol):
     def weight(self) -> float: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """What a rule makes of values: a value, or None with the reason. `tie` says that a tie-break chose it."""
 
@@ -57,7 +57,7 @@ class Outcome:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """A rule for a scale. `name` is one of the built-in names or `function`."""
 
@@ -118,7 +118,7 @@ class Rule:
         return Outcome(None, "tie", detail=detail)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision:
     """A panel's outcome on one item, before it becomes a result."""
 

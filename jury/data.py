@@ -6,11 +6,13 @@ No provider shapes here: chat messages, Responses items and content blocks becom
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from jury.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class ToolCall:
     """One call of a tool. `arguments` is an object, or the text as the model sent it where that is no JSON object."""
 
@@ -21,7 +23,7 @@ class ToolCall:
     is_error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Message:
     """One turn. `content` is a text, a list of content parts as the caller had them, or None.
 
@@ -36,7 +38,7 @@ class Message:
     kind: Literal["text", "reasoning"] = "text"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TargetError:
     """Why the target gave no answer. An empty message is still an error."""
 
@@ -49,14 +51,14 @@ class TargetError:
         return f"{self.kind}: {text}" if self.kind else text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     """A piece of an answer's text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reasoning:
     """A piece of a model's own thinking, shown in the transcript, never part of the answer."""
 
@@ -66,7 +68,7 @@ class Reasoning:
 OutputItem = Text | Reasoning | ToolCall
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Output:
     """What a target made of an item (public alias: `AgentResponse`).
 
@@ -116,7 +118,7 @@ class Output:
 AgentResponse = Output
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DataPoint:
     """One item: what the target was asked, and what is known about it.
 
@@ -135,7 +137,7 @@ class DataPoint:
     trace_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResponsePair:
     """Two answers to one question. A side is an output and nothing else."""
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, Self, cast
 
 from jury.errors import DataError
+from jury.frozen import frozen
 from jury.scales import INCONCLUSIVE
 
 Status = Literal["scored", "not_applicable", "abstained", "error"]
@@ -24,7 +25,7 @@ Winner = Literal["A", "B", "tie", "inconclusive"]
 Flip = Literal["primacy", "recency", "mixed"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Usage:
     """Tokens and money of one or more paid calls. None is unknown, never zero.
 
@@ -59,7 +60,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """What a provider answered: the text for the parser, or `data` where a forced tool gave its input as an object.
 
@@ -76,7 +77,7 @@ class Reply:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failure:
     """Why there is no verdict: the `kind` and `detail` of a `CallError` (`errors.py` lists the kinds)."""
 
@@ -88,7 +89,7 @@ class Failure:
         return f"{self.kind}: {self.detail}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     """One judge's answer, read. `value` is set if the status is `scored` or `not_applicable`, `failure` if `error`.
 
@@ -107,7 +108,7 @@ class Verdict:
         return self.status in ("scored", "not_applicable")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judgment:
     """One question to one judge: at most a few paid calls (rungs of the ladder, one re-ask), one verdict.
 
@@ -130,7 +131,7 @@ class Judgment:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vote:
     """A judge's one vote, its repetitions folded. `replacement` marks a stand-in."""
 
@@ -173,7 +174,7 @@ class Vote:
         return Usage.total(j.usage for j in self.judgments)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PairVote:
     """A judge's vote on a pair, in terms of the responses; None is no vote (flip, missing order, abstention, error).
 
@@ -218,7 +219,7 @@ class PairVote:
         return Usage.total(j.usage for j in self.judgments)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Result:
     """What a verdict on an item and on a pair have in common.
 
@@ -271,7 +272,7 @@ class _Result:
         return cls.from_dict(data)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PanelResult(_Result):
     """A panel's verdict on one item. `value` is `"inconclusive"` and `passed` None where there is none."""
 
@@ -291,7 +292,7 @@ class PanelResult(_Result):
         return sum(v.replacement for v in self.votes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison(_Result):
     """A panel's verdict on a pair. `errors` holds the error of each side that failed, under "A" and "B"."""
 

@@ -8,13 +8,14 @@ A provider sends one request, once: no retries, no deadline, no parsing of verdi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol, runtime_checkable
 
+from jury.frozen import frozen
 from jury.results import Reply, Rung
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """How a judge is called. Defaults and their reasons: docs/reference/defaults.md.
 
@@ -31,7 +32,7 @@ class Settings:
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """One message of a request after the system text: `user` or `assistant`."""
 
@@ -39,7 +40,7 @@ class Turn:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """All that shapes one reply. `turns` is the prompt; in a re-ask also the judge's own reply and what was wrong.
 
