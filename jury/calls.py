@@ -20,6 +20,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from jury.deadlines import Deadline
 from jury.errors import CallError, ProviderError, ReplyError
@@ -43,26 +44,34 @@ async def call(
 
     Raises the `CallError` of the last attempt. Its `usage` is the total of all attempts (None if none reported any),
     `context["attempts"]` their number. `sleep` takes seconds, `rng` gives numbers from 0 to below 1.
+
+    A provider with an `admit` method (`governed.py`) is asked before each attempt; what it gives is told the outcome.
     """
     settings = request.settings
+    admit: Callable[[Request], Awaitable[Any]] | None = getattr(provider, "admit", None)
     failed: list[CallError] = []
     while True:
+        admitted = None if admit is None else await admit(request)
+        outcome: Reply | CallError | None = None
         started = clock()
         deadline = Deadline(settings.timeout_s)
         try:
             with deadline:
-                reply = await provider.complete(request)
+                reply = outcome = await provider.complete(request)
         except CallError as caught:
-            error = caught
+            error = outcome = caught
         except TimeoutError:
             if not deadline.expired:
                 raise  # not this deadline: a provider that did not name its own
-            error = ProviderError("timeout", f"no reply within {settings.timeout_s:g} s")
+            error = outcome = ProviderError("timeout", f"no reply within {settings.timeout_s:g} s")
         else:
             latency = clock() - started
             usage = Usage.total([*(e.usage for e in failed), reply.usage]) if failed else reply.usage
             # Every field by its place: `replace` would take a quarter of this function's time.
             return Reply(reply.text, reply.data, reply.model, usage, len(failed), latency, reply.notes)
+        finally:
+            if admitted is not None:
+                admitted.done(outcome)
         failed.append(error)
         asked = error.retry_after_s or 0.0
         if not error.retry or len(failed) > settings.retries or asked > MAX_WAIT_S:

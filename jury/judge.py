@@ -202,6 +202,11 @@ class Seat:
             self._provider = registry.provider(name)
         return self._provider
 
+    def route(self, through: Callable[[Provider], Provider]) -> None:
+        """Puts something before this seat's provider, or takes it away again; functions have none."""
+        if self.function is None:
+            self._provider = through(self.provider)
+
     @property
     def wanted(self) -> frozenset[str]:
         if self.function is None:

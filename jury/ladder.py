@@ -79,6 +79,7 @@ async def climb(provider: Provider, request: Request, read: Callable[[Reply], Ve
             reply = await call(provider, request if request.rung == result.rung else replace(request, rung=result.rung))
         except ProviderError as error:
             result.retries += error.context.get("attempts", 1) - 1
+            result.calls -= error.kind == "budget"  # it was never sent
             result.usage = Usage.total((result.usage, error.usage))
             if error.kind == "schema_refused" and index + 1 < len(rungs):
                 index += 1

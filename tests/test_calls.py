@@ -287,3 +287,36 @@ def test_no_field_of_a_reply_is_lost() -> None:
     assert [getattr(given, f.name) for f in fields(Reply)] == list(values)
     reply, _ = slow_call(Slow((2.0, given)))
     assert reply == given
+
+
+def test_a_provider_that_admits_is_told_what_became_of_each_attempt() -> None:
+    told: list[Any] = []
+
+    class Admitting(ScriptedProvider):
+        async def admit(self, request: Request) -> Any:
+            told.append("asked")
+            return self
+
+        def done(self, outcome: Any) -> None:
+            told.append(outcome)
+
+    error = busy()
+    provider = Admitting([error, "fine"])
+    reply = asyncio.run(call(provider, asking(retries=1), sleep=Waits()))
+    assert (reply.text, told[:3], told[3].text) == ("fine", ["asked", error, "asked"], "fine")
+    told.clear()
+    provider = Admitting([RuntimeError("a bug")])
+    with pytest.raises(RuntimeError):
+        asyncio.run(call(provider, asking()))
+    assert told == ["asked", None]
+
+
+def test_what_is_not_admitted_is_not_sent() -> None:
+    class Full(ScriptedProvider):
+        async def admit(self, request: Request) -> Any:
+            raise ProviderError("budget", "no money")
+
+    provider = Full(["never"])
+    with pytest.raises(ProviderError, match="no money"):
+        asyncio.run(call(provider, asking(retries=3)))
+    assert provider.requests == []

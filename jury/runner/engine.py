@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jury import sync
+from jury.budget import Budget
 from jury.cache import opened
 from jury.errors import ConfigError, DataError, JuryError
 from jury.pairwise import PairwiseJury
@@ -21,6 +22,7 @@ from jury.providers import prices, registry
 from jury.results import Comparison, PanelResult
 from jury.runner.describe import AnyJury, changes, continued, fingerprint, manifest_of
 from jury.runner.entries import Entry, entries, from_stdin
+from jury.runner.governors import Governors
 from jury.runner.keeper import Asked, Keeper, now
 from jury.runner.spec import Loader, RunSpec
 from jury.runner.totals import Totals
@@ -47,6 +49,7 @@ class Halt:
 class RunReport:
     """What came of one pass. `totals` count every item of the data, `asked` the questions of this pass.
 
+    `spent`: US dollars of all passes; `unsure`: the most that lost calls of this one may have cost besides.
     `changes`: what is different from the pass before. `fault`: why it ended early (the data, the disk), if it did.
     """
 
@@ -57,6 +60,8 @@ class RunReport:
     judged: int = 0
     skipped: int = 0
     finished: bool = False
+    spent: float = 0.0
+    unsure: float = 0.0
     halted: bool = False
     changes: tuple[str, ...] = ()
     fault: JuryError | None = None
@@ -72,6 +77,7 @@ class _Pass:
     halt: Halt
     seal: str
     keep_errors: bool
+    budget: Budget | None = None
     judged: int = 0
     skipped: int = 0
     fault: JuryError | None = None
@@ -110,7 +116,7 @@ class _Pass:
 
     async def work(self, entry: Entry) -> None:
         self.writer.add_item(entry.item)
-        result = await self._judge(entry)
+        result = self._for_money(await self._judge(entry))
         stored = self.writer.add_result(StoredResult(entry.item.id, entry.item.number, result, self._seal(entry)))
         self.judged += 1
         self._count(stored, new=True)
@@ -131,6 +137,17 @@ class _Pass:
                 trace_id=pair.trace_id,
             )
         return await jury.judge(entry.point, entry.output)
+
+    def _for_money(self, result: PanelResult | Comparison) -> PanelResult | Comparison:
+        """A result that has no verdict because calls could not be paid says so."""
+        budget = self.budget
+        if budget is None or result.status != "inconclusive" or not budget.closed:
+            return result
+        failures = (j.verdict.failure for v in result.votes for j in v.judgments)
+        if not any(f is not None and f.kind == "budget" for f in failures):
+            return result
+        told = f"Not judged: the budget of ${budget.limit:g} does not allow it."
+        return replace(result, reason="budget", explanation=told)
 
     def _count(self, result: Mapping[str, Any], *, new: bool) -> None:
         word = self.totals.add(result)
@@ -154,7 +171,7 @@ async def run(
     locked, foreign or cannot be written; a fault of the data ends the pass and is in the report.
     """
     jury = spec.make_jury(load)
-    _ready(jury)
+    _ready(spec, jury)
     with RunWriter(folder) as writer:
         manifest = manifest_of(spec, jury, writer.folder.name)
         changed = _compared(writer, manifest)
@@ -162,10 +179,13 @@ async def run(
         writer.save(manifest)
         cache = opened(spec.cache)
         keeper = Keeper(writer, _price_sources(jury), cache)
+        budget = None if spec.budget is None else Budget(spec.budget, writer.cost)
+        govern = Governors(spec, budget)
         for seat in (*jury.panel.seats, *jury.panel.stand_ins):
             seat.recorder = keeper
+            seat.route(govern.before)
         it = _Pass(
-            spec, jury, writer, keeper, Totals(manifest.kind), halt or Halt(), fingerprint(jury), keep_errors,
+            spec, jury, writer, keeper, Totals(manifest.kind), halt or Halt(), fingerprint(jury), keep_errors, budget,
             on_result=on_result,
         )  # fmt: skip
         started = now()
@@ -181,9 +201,11 @@ async def run(
         finally:
             for seat in (*jury.panel.seats, *jury.panel.stand_ins):
                 seat.recorder = None
+                seat.route(govern.gone)
             if cache is not None:
                 cache.close()
         _leave(it, manifest, started, changed, done)
+        writer_cost = writer.cost
     return RunReport(
         folder=Path(folder),
         kind=manifest.kind,
@@ -193,6 +215,8 @@ async def run(
         skipped=it.skipped,
         finished=done,
         halted=it.halt.asked,
+        spent=writer_cost,
+        unsure=budget.unsure if budget else 0.0,
         changes=tuple(changed),
         fault=it.fault,
     )
@@ -203,9 +227,10 @@ def run_sync(spec: RunSpec, folder: str | Path, **options: Any) -> RunReport:
     return sync.run(run(spec, folder, **options))
 
 
-def _ready(jury: AnyJury) -> None:
-    """What can be known before the first call: every provider is known, and not every key is missing."""
+def _ready(spec: RunSpec, jury: AnyJury) -> None:
+    """What can be known before the first call: providers, prices where there is a budget, and not every key missing."""
     seats = jury.panel.seats
+    Governors(spec, None if spec.budget is None else Budget(spec.budget)).check((*seats, *jury.panel.stand_ins))
     missing = {s.name: _missing_key(s) for s in seats if s.function is None}
     said = [why for why in missing.values() if why]
     if said and len(said) == len(seats):

@@ -30,6 +30,7 @@ class Asked:
     recalled: int = 0  # recorded in this folder before
     same: int = 0  # of an identical item
     cached: int = 0  # of another run
+    refused: int = 0  # not asked, for want of money
     failed: int = 0
     cost: float = 0.0
     unpriced: int = 0
@@ -75,6 +76,9 @@ class Keeper:
         known = None
         try:
             made = await ask()
+            if made.verdict.failure is not None and made.verdict.failure.kind == "budget":
+                self.asked.refused += 1
+                return made  # nobody was asked: there is nothing to record
             self.asked.count(made)
             stored = self._record(question, made)
             if self._cache is not None and not question.plain and made.verdict.status != "error":

@@ -119,7 +119,7 @@ class _Again:
         return found
 
     def _vote(self, item: str, vote: Any, pairwise: bool, found: list[Difference]) -> Vote | PairVote:
-        read = [self._judgment(item, j, found) for j in vote.judgments]
+        read = [j if _unasked(j) else self._judgment(item, j, found) for j in vote.judgments]
         rule = self.rule or Rule.of(None, self.scale)
         if not pairwise:
             return replace(vote, verdict=fold(read, rule), judgments=tuple(read))
@@ -151,6 +151,11 @@ def _pair_vote(vote: PairVote, read: Sequence[Judgment], folded: Callable[[list[
     else:
         value = reconcile(first, folded(swapped))[0]
     return replace(vote, vote=value, judgments=tuple(read))
+
+
+def _unasked(judgment: Judgment) -> bool:
+    failure = judgment.verdict.failure
+    return failure is not None and failure.kind == "budget"
 
 
 def _told(verdict: Verdict) -> str:

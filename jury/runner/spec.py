@@ -26,6 +26,7 @@ from jury import prompts
 from jury.datasets import STDIN
 from jury.errors import ConfigError
 from jury.judge import JudgeSpec
+from jury.limits import Limits
 from jury.pairwise import PairwiseJury, llm_jury_pairwise
 from jury.pointwise import Jury, llm_jury
 from jury.providers.base import Settings
@@ -49,7 +50,8 @@ class RunSpec:
 
     `data`: a path, `-`, or an iterable of mappings. `jury`: keywords of the jury under the names of the YAML file, or a
     ready `Jury` or `PairwiseJury`. `concurrency`: calls in flight of one provider at most. `cache`: the shared one
-    (`cache.py`), one at this path, or none (False). Raises `ConfigError`.
+    (`cache.py`), one at this path, or none (False). `budget`: US dollars that the folder may cost, all passes together.
+    `limits`: by provider, the fields of `limits.Limits`. Raises `ConfigError`.
     """
 
     data: Any = None
@@ -62,6 +64,8 @@ class RunSpec:
     delimiter: str | None = None
     concurrency: int = 64
     cache: bool | str = True
+    budget: float | None = None
+    limits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
 
     def __post_init__(self) -> None:
         if isinstance(self.jury, Jury | PairwiseJury):
@@ -111,6 +115,15 @@ class RunSpec:
         if isinstance(data, str) and data != STDIN:
             spec["data"] = str(Path(base) / data)
         return cls(**spec, jury=jury)
+
+    def limits_of(self, provider: str) -> Limits:
+        """What a provider may be asked. Raises `ConfigError`."""
+        given = self.limits.get(provider, {})
+        try:
+            return Limits(**{"concurrency": self.concurrency, **given})
+        except TypeError:
+            known = ", ".join(f.name for f in fields(Limits))
+            raise ConfigError(f"limits.{provider}: known are {known}, got {', '.join(given)}") from None
 
     def with_changes(self, **changes: Any) -> RunSpec:
         """The same run with other values for some of its own fields."""

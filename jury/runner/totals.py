@@ -18,6 +18,7 @@ class Totals:
     kind: str
     counts: Counter[str] = field(default_factory=Counter[str])
     failures: Counter[str] = field(default_factory=Counter[str])
+    reasons: Counter[str] = field(default_factory=Counter[str])
     flips: Counter[str] = field(default_factory=Counter[str])
     calls: int = 0
     calls_saved: int = 0
@@ -30,6 +31,8 @@ class Totals:
 
     def add(self, result: Mapping[str, Any]) -> str:
         """Counts one result; returns its outcome in a word."""
+        if result.get("reason"):
+            self.reasons[result["reason"]] += 1
         word = _pair_outcome(result) if self.kind == "pairwise" else _outcome(result)
         self.counts[word] += 1
         self.calls += result.get("calls") or 0
@@ -86,6 +89,7 @@ class Totals:
             "input_tokens": self.input_tokens,
             "output_tokens": self.output_tokens,
             "cost": None if self.unpriced else self.cost,
+            "reasons": dict(self.reasons.most_common()),
             "failures": dict(self.failures.most_common()),
         }
         if self.kind == "pairwise":

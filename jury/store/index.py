@@ -22,6 +22,7 @@ logger = logging.getLogger("jury.store")
 FILE = "index.sqlite"
 ITEMS, JUDGMENTS, RESULTS = "items.jsonl", "judgments.jsonl", "results.jsonl"
 _VERSION = 1
+_COST = "$"  # a row of `read` that is no file
 _PENDING = 3000  # entries kept in memory before they are written; about 1 MB
 _SCHEMA = """
 CREATE TABLE read (file TEXT PRIMARY KEY, upto INTEGER NOT NULL);
@@ -55,8 +56,10 @@ class Index:
         self._results: dict[int, Known] = {}
         self._judged: dict[int, int] = {}
         self._upto: dict[str, int] = {}
+        self._cost = 0  # of the judgments that were paid for here, in billionths of a dollar
         self._db = _private() if private else _opened(folder / FILE)
         self._upto.update(self._db.execute("SELECT file, upto FROM read"))
+        self._cost = self._upto.pop(_COST, 0)
         try:
             self._catch_up()
         except BaseException:
@@ -98,6 +101,14 @@ class Index:
         self._judged[short(key)] = pos
         self._full()
 
+    @property
+    def cost(self) -> float:
+        """US dollars of all judgments, the failed ones included, that were paid for in this folder."""
+        return self._cost / 1e9
+
+    def add_cost(self, dollars: float | None) -> None:
+        self._cost += round((dollars or 0.0) * 1e9)
+
     def reached(self, file: str, size: int) -> None:
         """The lines of this file up to `size` bytes are in the index."""
         self._upto[file] = size
@@ -125,7 +136,8 @@ class Index:
             ((k, v.pos, v.seal, v.complete) for k, v in self._results.items()),
         )
         db.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?)", self._judged.items())
-        db.executemany("INSERT OR REPLACE INTO read VALUES (?, ?)", self._upto.items())
+        read = {**self._upto, _COST: self._cost}
+        db.executemany("INSERT OR REPLACE INTO read VALUES (?, ?)", read.items())
         db.execute("COMMIT")
         self._items.clear()
         self._results.clear()
@@ -149,6 +161,7 @@ class Index:
                 logger.warning("%s: shorter than its index knows; the index is made anew", path)
                 self._db.executescript("DELETE FROM read; DELETE FROM items; DELETE FROM results; DELETE FROM judged;")
                 self._upto.clear()
+                self._cost = 0
                 self._catch_up()
                 return
             for pos, line in read_lines(path, upto):
@@ -166,6 +179,9 @@ class Index:
             self.add_result(str(line["item"]), pos, str(line.get("seal") or ""), whole)
         elif file == JUDGMENTS and isinstance(line.get("key"), str):
             verdict = line.get("verdict")
+            if not line.get("source"):
+                usage = line.get("usage")
+                self.add_cost(cast("dict[str, Any]", usage).get("cost") if isinstance(usage, dict) else None)
             failed = not isinstance(verdict, dict) or cast("dict[str, Any]", verdict).get("status") == "error"
             if not failed and line.get("source") != "same":  # the identical item has the one that was paid for
                 self.add_judged(str(line["key"]), pos)

@@ -53,6 +53,11 @@ class RunWriter(AbstractContextManager["RunWriter"]):
         """The digest of the last line of each file."""
         return {name: file.last for name, file in self._files.items()}
 
+    @property
+    def cost(self) -> float:
+        """US dollars that this folder's judgments cost so far, in all passes; unknown ones count nothing."""
+        return self._index.cost
+
     def save(self, manifest: RunManifest) -> None:
         """Replaces the manifest in one step."""
         manifest.write(self.folder)
@@ -73,6 +78,9 @@ class RunWriter(AbstractContextManager["RunWriter"]):
     def add_judgment(self, judgment: StoredJudgment) -> None:
         """Writes one judgment, before anything else is asked."""
         pos = self._append(JUDGMENTS, judgment.to_dict())
+        usage = judgment.judgment.usage
+        if not judgment.source and usage is not None:
+            self._index.add_cost(usage.cost)
         if judgment.judgment.verdict.status != "error" and judgment.source != "same":
             self._index.add_judged(judgment.key, pos)
 

@@ -1,0 +1,160 @@
+"""A provider with a throttle and a budget before it: `calls.call` asks `admit` before each attempt. Decides no limit.
+
+What a call can cost at most: its texts and its schema at a token for each byte, and the limit of output tokens.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jury.budget import Budget
+from jury.errors import CallError, ConfigError
+from jury.limits import Throttle
+from jury.providers import prices
+from jury.providers.base import Provider, Request, Settings
+from jury.results import Reply, Rung, Usage
+
+_LOST = frozenset({"timeout", "connection", "bad_body"})  # the provider may have worked, and charged, all the same
+_TURNED_AWAY = frozenset({"rate_limited", "overloaded"})
+_CHARS_PER_TOKEN = 4  # a usual text; for the pace, not for money
+_OVERHEAD = 400  # tokens that an API adds around texts, tools and roles
+_LIMITS_OF_OUTPUT = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+FREE = frozenset({"local", "scripted"})
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Tokens of one request: `likely` of the input, the most of input and output."""
+
+    likely: int
+    most_in: int
+    most_out: int
+
+
+def tokens(request: Request) -> Estimate:
+    """How many tokens a request takes. The most is a bound: no tokenizer makes more tokens than there are bytes."""
+    texts = [request.system, *(t.text for t in request.turns)]
+    schema = _schema_bytes(request.schema)
+    size = sum(len(t) if t.isascii() else len(t.encode("utf-8", "surrogatepass")) for t in texts)
+    settings = request.settings
+    given = [v for n in _LIMITS_OF_OUTPUT if isinstance(v := settings.extra.get(n), int)]
+    copies = settings.extra.get("n")
+    out = max([settings.max_tokens, *given]) * (copies if isinstance(copies, int) and copies > 1 else 1)
+    return Estimate((sum(map(len, texts)) + schema) // _CHARS_PER_TOKEN, size + 2 * schema + _OVERHEAD, out)
+
+
+def most_cost(price: prices.Price, estimate: Estimate) -> float:
+    """US dollars that the request can cost at most."""
+    dearest = max(price.input, price.cache_write or 0.0, price.cached_input or 0.0)
+    long = price.input_limit is not None and estimate.most_in > price.input_limit
+    factor = 2 if long else 1  # above the limit another price holds: at most twice as much with every known vendor
+    return factor * (estimate.most_in * dearest + estimate.most_out * price.output) / 1e6
+
+
+_schemas: dict[int, tuple[Any, int]] = {}
+
+
+def _schema_bytes(schema: Mapping[str, Any] | None) -> int:
+    if schema is None:
+        return 0
+    known = _schemas.get(id(schema))
+    if known is None or known[0] is not schema:
+        if len(_schemas) > 1000:
+            _schemas.clear()
+        known = _schemas[id(schema)] = (schema, len(json.dumps(schema, default=str)))
+    return known[1]
+
+
+class Governed:
+    """`inner` behind a throttle and, where there is one, a budget. Raises `ConfigError` for a budget without prices."""
+
+    def __init__(self, inner: Provider, throttle: Throttle, budget: Budget | None = None) -> None:
+        self.inner = inner
+        self.throttle = throttle
+        self._budget = budget
+        self._prices: dict[str, prices.Price | None] = {}
+        self._output = 150.0  # tokens of a usual reply, learned
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    def rungs(self, model: str, settings: Settings | None = None) -> tuple[Rung, ...]:
+        return self.inner.rungs(model, settings)
+
+    async def complete(self, request: Request) -> Reply:
+        return await self.inner.complete(request)
+
+    def price(self, model: str) -> prices.Price | None:
+        """The price of a model; None is free. Raises `ConfigError` where nobody knows it."""
+        if model not in self._prices:
+            found = prices.find(self.name, model)
+            if found is None and self.name not in FREE:
+                raise ConfigError(
+                    f"a budget needs a price for {self.name}/{model}: set it in jury.yaml, such as "
+                    f"prices: {{{self.name}/{model}: {{input: 0.25, output: 2.0}}}} (US dollars per million tokens)"
+                )
+            self._prices[model] = found
+        return self._prices[model]
+
+    async def admit(self, request: Request) -> Admitted:
+        """Waits until the request may be sent. Raises `ProviderError` of kind `budget`."""
+        estimate = tokens(request)
+        most = 0.0
+        if self._budget is not None:
+            price = self.price(request.model)
+            most = most_cost(price, estimate) if price else 0.0
+            await self._budget.reserve(most)
+        likely = estimate.likely + self._output
+        try:
+            entered = await self.throttle.enter(likely)
+        except BaseException:
+            if self._budget is not None:
+                self._budget.settle(most, 0.0)
+            raise
+        return Admitted(self, self._budget, most, likely, entered)
+
+    def learn(self, usage: Usage | None) -> None:
+        """A usual reply is as long as the replies so far."""
+        if usage is not None and usage.output_tokens is not None:
+            self._output += (usage.output_tokens - self._output) * 0.05
+
+
+class Admitted:
+    """One call that was let in; told its outcome once."""
+
+    __slots__ = ("_budget", "_entered", "_likely", "_most", "_provider")
+
+    def __init__(self, provider: Governed, budget: Budget | None, most: float, likely: float, entered: float) -> None:
+        self._provider = provider
+        self._budget = budget
+        self._most = most
+        self._likely = likely
+        self._entered = entered
+
+    def done(self, outcome: Reply | CallError | None) -> None:
+        """A reply, an error, or None: the call was cancelled."""
+        throttle = self._provider.throttle
+        usage = outcome.usage if outcome is not None else None
+        if isinstance(outcome, Reply):
+            self._provider.learn(usage)
+            throttle.went_well(self._entered)
+        elif outcome is not None and outcome.kind in _TURNED_AWAY:
+            throttle.was_turned_away(self._entered, outcome.retry_after_s)
+        throttle.leave(self._entered, _taken(usage) - self._likely if usage else 0.0)
+        if self._budget is None:
+            return
+        lost = outcome is None or (not isinstance(outcome, Reply) and outcome.kind in _LOST)
+        if isinstance(outcome, Reply) or usage is not None:
+            self._budget.settle(self._most, usage.cost if usage else None)
+        elif lost:
+            self._budget.settle(self._most, None, unsure=True)
+        else:
+            self._budget.settle(self._most, 0.0)  # turned away or refused: not paid
+
+
+def _taken(usage: Usage) -> float:
+    return float((usage.input_tokens or 0) + (usage.output_tokens or 0))

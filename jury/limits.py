@@ -1,0 +1,161 @@
+"""How fast one provider is asked: adaptive concurrency, requests and tokens per minute, one pause for all its tasks.
+
+The limit of calls in flight starts low, doubles with every round of replies until the provider turns a call away or
+gets slow, then grows by one a round. A call that is turned away (429, 529, 503) halves it, once for all calls that were
+under way at that moment, and where the provider says how long to wait, nobody calls before. Calls wait in line. Knows
+no money.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from jury.errors import ConfigError
+
+START = 16
+SLOWER = 3.0  # a mean latency of so many times the best one is no time to grow
+_SAMPLES = 20  # replies before a latency is believed
+_PAUSE_S = 60.0  # the longest pause that a provider can bring on all its calls
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a provider may be asked. None is unlimited; `concurrency` is the most calls in flight.
+
+    `requests_per_minute` and `tokens_per_minute` are what the account allows; tokens count input and output.
+    """
+
+    concurrency: int = 64
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("concurrency", "requests_per_minute", "tokens_per_minute"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
+                raise ConfigError(f"{name} must be above 0, got {value!r}")
+
+
+class Pace:
+    """So much a minute, evenly: a second's worth at once, and what was taken in advance is waited for."""
+
+    def __init__(self, per_minute: float | None, now: float) -> None:
+        self._rate = None if per_minute is None else per_minute / 60
+        self._most = max(1.0, self._rate or 0.0)
+        self._level = self._most
+        self._at = now
+
+    def wait(self, now: float) -> float:
+        """Seconds until the next may be taken."""
+        if self._rate is None:
+            return 0.0
+        passed = max(0.0, now - self._at)  # a clock that jumps back gives nothing
+        self._level, self._at = min(self._most, self._level + passed * self._rate), now
+        return 0.0 if self._level > 0 else (1e-9 - self._level) / self._rate
+
+    def take(self, amount: float) -> None:
+        self._level -= amount
+
+
+class Throttle:
+    """The line before one provider, in one event loop."""
+
+    def __init__(self, limits: Limits, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._most = max(1, int(limits.concurrency))
+        self.limit = float(min(START, self._most))
+        self.active = 0
+        self.turned_away = 0
+        now = clock()
+        self._requests = Pace(limits.requests_per_minute, now)
+        self._tokens = Pace(limits.tokens_per_minute, now)
+        self._line: deque[tuple[asyncio.Future[None], float]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._paused_until = now
+        self._cut_at = float("-inf")
+        self._doubling = True
+        self._latency = self._best = 0.0
+        self._samples = 0
+
+    async def enter(self, tokens: float) -> float:
+        """Waits for a place; returns when it was given. `tokens`: about how many the call will take."""
+        if not self._line and self._wait() <= 0 and self.active < int(self.limit):
+            return self._admit(tokens)
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._line.append((place, tokens))
+        self._move()
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self.active -= 1
+            self._move()
+            raise
+        return self._clock()
+
+    def leave(self, entered: float, tokens: float = 0.0) -> None:
+        """The call is over. `tokens`: how many more it took than it was let in for."""
+        self.active -= 1
+        if tokens:
+            self._tokens.take(tokens)
+        self._move()
+
+    def went_well(self, entered: float) -> None:
+        """A reply came: the limit may grow, if the calls reach it and replies are not getting slow."""
+        latency = max(0.0, self._clock() - entered)
+        self._samples += 1
+        share = 0.1 if self._samples > 10 else 1 / self._samples
+        self._latency += (latency - self._latency) * share
+        if self._samples >= _SAMPLES:
+            self._best = min(self._best or self._latency, self._latency)
+        slow = self._best > 0 and self._latency > SLOWER * self._best
+        if slow:
+            self._doubling = False
+        elif self.active >= int(self.limit) - 1 and self.limit < self._most:
+            self.limit = min(self._most, self.limit + (1.0 if self._doubling else 1.0 / self.limit))
+
+    def was_turned_away(self, entered: float, retry_after_s: float | None) -> None:
+        """The provider said: too many. Whoever was under way then has been heard with the first of them."""
+        now = self._clock()
+        self.turned_away += 1
+        self._doubling = False
+        if entered >= self._cut_at:
+            self.limit = max(1.0, self.limit / 2)
+            self._cut_at = now
+        if retry_after_s:
+            self._paused_until = max(self._paused_until, now + min(retry_after_s, _PAUSE_S))
+
+    def _wait(self) -> float:
+        now = self._clock()
+        return max(self._paused_until - now, self._requests.wait(now), self._tokens.wait(now))
+
+    def _admit(self, tokens: float) -> float:
+        self.active += 1
+        self._requests.take(1)
+        self._tokens.take(tokens)
+        return self._clock()
+
+    def _move(self) -> None:
+        """Lets in whoever stands first, as long as there is room and time."""
+        while self._line:
+            place, tokens = self._line[0]
+            if place.done():  # cancelled while it waited
+                self._line.popleft()
+                continue
+            if self.active >= int(self.limit):
+                return
+            wait = self._wait()
+            if wait > 0:
+                if self._timer is None:
+                    self._timer = asyncio.get_running_loop().call_later(wait, self._wake)
+                return
+            self._line.popleft()
+            self._admit(tokens)
+            place.set_result(None)
+
+    def _wake(self) -> None:
+        self._timer = None
+        self._move()
