@@ -149,8 +149,10 @@ def cohen_kappa(
 
 
 def table_kappa(table: RatingTable, *, weights: Weights = "identity", level: float = 0.95) -> Estimate:
-    """`cohen_kappa` of a table of exactly two judges."""
+    """`cohen_kappa` of a table of two judges; one alone is `too_few_raters`, more are a `ConfigError`."""
     z = z_value(level)
+    if table.n_judges > 2:
+        raise ConfigError(f"kappa of a pair is of two judges, got {table.n_judges}")
     matrix = _weight_matrix(table, weights, "weighted kappa")
     reason = missing_reason(table)
     if reason:

@@ -13,7 +13,6 @@ from jury.stats import (
     Game,
     bootstrap_mean,
     bradley_terry,
-    cohen_kappa,
     fleiss_kappa,
     gwet_ac,
     krippendorff_alpha,
@@ -22,6 +21,7 @@ from jury.stats import (
     rating_table,
     wilson,
 )
+from jury.stats.agreement import table_kappa
 from tests.conformance.cases import load, params
 from tests.conformance.comparing import Failed, fits
 
@@ -40,11 +40,10 @@ def made(formula: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 def agreement(given: Mapping[str, Any]) -> Estimate:
     by_judge = given["ratings"] if "ratings" in given else made(given["make"])
-    scale, stat = given.get("scale"), given["stat"]
+    table, stat = rating_table(list(zip(*by_judge.values(), strict=True)), scale=given.get("scale")), given["stat"]
     if stat.startswith("weighted_kappa") or stat == "cohen_kappa":
-        weights = stat.removeprefix("weighted_kappa_") if stat != "cohen_kappa" else "identity"
-        return cohen_kappa(*by_judge.values(), scale=scale, weights=weights)
-    table = rating_table(list(zip(*by_judge.values(), strict=True)), scale=scale)
+        weights: Any = stat.removeprefix("weighted_kappa_") if stat != "cohen_kappa" else "identity"
+        return table_kappa(table, weights=weights)
     if stat == "krippendorff_alpha":
         return krippendorff_alpha(table, level=given.get("level", "nominal"))
     plain = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -58,7 +59,8 @@ def agreement(given: Given) -> Found:
         "krippendorff_alpha_nominal": number(stats.krippendorff_alpha(table)),
     }
     if scale:
-        for level in ("ordinal", "interval"):
+        numeric = all(not isinstance(step, str) for step in scale)
+        for level in ("ordinal", "interval") if numeric else ("ordinal",):
             found[f"krippendorff_alpha_{level}"] = number(stats.krippendorff_alpha(table, level=level))
         for weights in ("linear", "quadratic", "ordinal"):
             found[f"gwet_ac2_{weights}_weights"] = number(stats.gwet_ac(table, weights=weights))
@@ -240,6 +242,7 @@ def strengths(given: Given, ties: Any = "half") -> Found:
     gaps, elo = robust.relative_to(reference), robust.elo()
     return {
         "mle_exists": robust.mle_exists,
+        "components": [list(component) for component in robust.existence.components],
         "log_strength": [gaps[item].value for item in items],
         "se_sandwich_hc0": [gaps[item].se for item in items],
         "se_model": [model.relative_to(reference)[item].se for item in items],
@@ -291,17 +294,15 @@ def redrawn_pairs(given: Given) -> Found:
 
 
 def early_stop(given: Given) -> Found:
-    usable = ("PASS", "FAIL")
-    rules = {
-        "strict_majority_of_decisive": stats.strict_majority(usable=usable),
-        "quorum3_then_strict_majority": stats.strict_majority(usable=usable, quorum=3),
-        "plurality": stats.plurality(),
-        "any_fail_vetoes": stats.veto(),
-    }
+    rules = {"plurality": stats.plurality(), "any_fail_vetoes": stats.veto()}
     results: list[Found] = []
     for case in given["cases"]:
+        quorum = re.match(r"quorum(\d+)_", case["rule"])
+        majority = stats.strict_majority(usable=("PASS", "FAIL"), quorum=int(quorum[1]) if quorum else 1)
         reach = sorted(
-            stats.reachable_outcomes(case["votes"], case["planned"], case["possible_votes"], rules[case["rule"]])
+            stats.reachable_outcomes(
+                case["votes"], case["planned"], case["possible_votes"], rules.get(case["rule"], majority)
+            )
         )
         stop = len(reach) == 1
         results.append({"stop": stop, "outcome": reach[0] if stop else None, "reachable": reach})
@@ -333,15 +334,15 @@ def bayes_operating(given: Given) -> Found:
 def calibration(given: Given) -> Found:
     p, truth = given["posterior_pass"], given["truth"]
     sure, right = stats.confidences(p, truth)
-    point = stats.coverage_and_accuracy(sure, right, [0.9])[0]
+    points = stats.coverage_and_accuracy(sure, right)
     return {
+        **{f"coverage_at_conf_{point.threshold:g}": point.coverage.value for point in points},
+        **{f"accuracy_at_conf_{point.threshold:g}": point.accuracy.value for point in points},
         "brier": number(stats.brier_score(p, truth)),
         "log_loss": number(stats.log_loss(p, truth)),
-        "ece_confidence_10": number(stats.confidence_error(sure, right, bins=given["bins"])),
+        f"ece_confidence_{given['bins']}": number(stats.confidence_error(sure, right, bins=given["bins"])),
         "accuracy": float(right.mean()),
         "mean_confidence": number(stats.mean_confidence(sure)),
-        "coverage_at_conf_0.9": point.coverage.value,
-        "accuracy_at_conf_0.9": point.accuracy.value,
     }
 
 
