@@ -28,6 +28,13 @@ KeepErrors = Annotated[
     bool, typer.Option("--keep-errors", help="Leave items that failed as they are.", rich_help_panel=_RUN)
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask also what another run has asked.", rich_help_panel=_RUN)]
+Estimate = Annotated[
+    bool, typer.Option("--estimate", help="Calls, tokens and money, from a sample. Calls nobody.", rich_help_panel=_RUN)
+]
+Budget = Annotated[
+    float | None,
+    typer.Option(metavar="DOLLARS", help="No call starts that could exceed it.", rich_help_panel=_RUN),
+]
 Json = Annotated[bool, typer.Option("--json", help="The totals as JSON on standard output.", rich_help_panel=_RESULT)]
 FailUnder = Annotated[
     float | None, typer.Option(metavar="SHARE", help="Exit code 1 below this rate.", rich_help_panel=_RESULT)
@@ -47,6 +54,8 @@ def run(
     concurrency: Concurrency = None,
     keep_errors: KeepErrors = False,
     no_cache: NoCache = False,
+    estimate: Estimate = False,
+    budget: Budget = None,
     json: Json = False,
     fail_under: FailUnder = None,
     min_coverage: MinCoverage = None,

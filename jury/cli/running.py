@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,11 @@ from rich.text import Text
 from jury.cli import exits, tables
 from jury.cli.asked import listed
 from jury.cli.functions import load_function
+from jury.cli.quoting import quote
 from jury.cli.run_progress import RunProgress
 from jury.cli.writing import print_json
 from jury.errors import ConfigError
-from jury.runner import Halt, RunReport, RunSpec
+from jury.runner import Halt, RunReport, RunSpec, outlook
 from jury.runner import run as run_spec
 from jury.runner.entries import entries, from_stdin
 
@@ -35,6 +36,8 @@ class RunOptions:
     concurrency: int | None = None
     keep_errors: bool = False
     no_cache: bool = False
+    estimate: bool = False
+    budget: float | None = None
     json: bool = False
     fail_under: float | None = None
     min_coverage: float | None = None
@@ -44,6 +47,8 @@ def run(options: RunOptions) -> int:
     """Runs `jury run`; returns the exit code. Raises `ConfigError` or `DataError` before the first call."""
     spec = _spec(options)
     folder = Path(options.output) if options.output else Path("runs") / (spec.name or Path(options.config).stem)
+    if options.estimate:
+        return quote(spec, folder, options.json)
     progress = RunProgress(spec.kind)
     with progress:
         progress.start(None if from_stdin(spec) else sum(1 for _ in entries(spec)))
@@ -67,6 +72,8 @@ def _spec(options: RunOptions) -> RunSpec:
     changes: dict[str, Any] = {"data": options.data} if options.data is not None else {}
     if options.no_cache:
         changes["cache"] = False
+    if options.budget is not None:
+        changes["budget"] = options.budget
     return spec.with_changes(**changes)
 
 
@@ -120,6 +127,8 @@ def _print(report: RunReport, as_json: bool) -> None:
                 "same": asked.same,
                 "cached": asked.cached,
                 "spent": None if asked.unpriced else asked.cost,
+                "unsure": report.unsure,
+                "outlook": asdict(left) if (left := outlook(report.totals, report.spent)) else None,
                 "finished": report.finished,
                 "changes": list(report.changes),
             }
@@ -152,6 +161,14 @@ def _lines(report: RunReport) -> list[tuple[str, str | Text]]:
     lines.append(("asked", f"{asked.live:,} questions{recalled}; {report.skipped:,} items were judged before"))
     spent = "unknown (a price is missing)" if asked.unpriced else f"${asked.cost:.4f}"
     lines.append(("cost", f"{spent} now; {_cost(totals)} in all, {totals['calls']:,} calls"))
+    if report.unsure:
+        lines.append(("", f"and at most ${report.unsure:.4f} for calls that were lost on the way"))
+    left = outlook(totals, report.spent)
+    if left is not None:
+        rest = f", about ${left.rest:.4f}" if left.rest is not None else ""
+        lines.append(("budget", f"used up: {left.left:,} items were not asked about{rest}"))
+        if left.rate is not None:
+            lines.append(("", f"rate so far {left.rate:.3f}, 95% interval {left.low:.3f} to {left.high:.3f}"))
     lines.append(("folder", str(report.folder)))
     return lines
 

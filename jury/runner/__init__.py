@@ -2,17 +2,35 @@
 
 spec.py       `RunSpec`: what to judge, with whom, how; from a YAML file or from keywords
 entries.py    rows of the data as items on their way to the jury
+questions.py  all questions that an item raises
 describe.py   a jury as the manifest holds it; what changed since the last pass
 keeper.py     what stands between a seat and its judge in a run: recalls, records, asks identical questions once
+governors.py  limits and money before every provider of a run
 totals.py     counts over results, from their plain values
 engine.py     `run`, `run_sync`: one pass over the data
+estimate.py   what a run will ask and cost, before anything is paid
+outlook.py    where a run that its budget ended stands
 replay.py     every verdict again from the log, offline
 """
 
 from __future__ import annotations
 
 from jury.runner.engine import Halt, RunReport, run, run_sync
+from jury.runner.estimate import Quote, estimate
+from jury.runner.outlook import Outlook, outlook
 from jury.runner.replay import ReplayReport, replay
 from jury.runner.spec import RunSpec
 
-__all__ = ["Halt", "ReplayReport", "RunReport", "RunSpec", "replay", "run", "run_sync"]
+__all__ = [
+    "Halt",
+    "Outlook",
+    "Quote",
+    "ReplayReport",
+    "RunReport",
+    "RunSpec",
+    "estimate",
+    "outlook",
+    "replay",
+    "run",
+    "run_sync",
+]

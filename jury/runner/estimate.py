@@ -1,0 +1,170 @@
+"""What a run will ask and cost, from a sample of its data, before anything is paid. Calls nobody.
+
+Input tokens are counted at four characters each, output tokens as the replies recorded in the folder have them (a usual
+reply where there are none). `most` is a bound: every byte a token, every reply as long as it may be. Calls that early
+stopping will spare and calls for unreadable replies are not foreseen.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from jury.cache import Cache, opened
+from jury.errors import ConfigError, DataError
+from jury.governed import FREE, most_cost, tokens
+from jury.judge import Seat
+from jury.providers import prices
+from jury.runner.describe import AnyJury
+from jury.runner.entries import Entry, entries, from_stdin
+from jury.runner.questions import questions
+from jury.runner.spec import Loader, RunSpec
+from jury.store import Run
+from jury.store.index import Index
+
+SAMPLE = 200
+USUAL_REPLY = 150  # tokens of an explanation of a few sentences and a value
+_LOGGED = 2000  # judgments looked at to see how long replies are
+
+
+@dataclass
+class Line:
+    """One judge. `cost` and `most` are US dollars; None where nobody knows the price."""
+
+    judge: str
+    calls: float = 0.0
+    known: float = 0.0
+    input_tokens: float = 0.0
+    output_tokens: float = 0.0
+    cost: float | None = 0.0
+    most: float | None = 0.0
+
+    def scaled(self, factor: float) -> Line:
+        def times(value: float | None) -> float | None:
+            return None if value is None else value * factor
+
+        return Line(
+            self.judge,
+            round(self.calls * factor),
+            round(self.known * factor),
+            round(self.input_tokens * factor),
+            round(self.output_tokens * factor),
+            times(self.cost),
+            times(self.most),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """`known` questions need no call: they are answered in the folder or the cache."""
+
+    items: int
+    sampled: int
+    lines: tuple[Line, ...] = field(default=())
+
+    @property
+    def calls(self) -> int:
+        return int(sum(line.calls for line in self.lines))
+
+    @property
+    def known(self) -> int:
+        return int(sum(line.known for line in self.lines))
+
+    @property
+    def cost(self) -> float | None:
+        return _sum([line.cost for line in self.lines])
+
+    @property
+    def most(self) -> float | None:
+        return _sum([line.most for line in self.lines])
+
+
+def estimate(spec: RunSpec, folder: str | Path, *, sample: int = SAMPLE, load: Loader | None = None) -> Quote:
+    """The quote for a run into a folder, which need not exist. Raises `ConfigError`, `DataError`."""
+    if from_stdin(spec):
+        raise ConfigError("an estimate reads the data twice: give a file instead of standard input")
+    jury = spec.make_jury(load)
+    items, chosen = _sampled(entries(spec), sample)
+    cache = opened(spec.cache)
+    index = Index(Path(folder), private=True) if Path(folder).is_dir() else None
+    lengths = _lengths(folder)
+    lines: dict[str, Line] = {}
+    try:
+        for entry in chosen:
+            _add(jury, entry, lines, lengths, (index, cache))
+    finally:
+        if index is not None:
+            index.close()
+        if cache is not None:
+            cache.close()
+    factor = items / len(chosen) if chosen else 0.0
+    return Quote(items, len(chosen), tuple(line.scaled(factor) for line in lines.values()))
+
+
+def _add(
+    jury: AnyJury,
+    entry: Entry,
+    lines: dict[str, Line],
+    lengths: dict[str, float],
+    known: tuple[Index | None, Cache | None],
+) -> None:
+    index, cache = known
+    for seat, case, repetition in questions(jury, entry):
+        line = lines.setdefault(seat.name, Line(seat.name))
+        question = seat.question(case, repetition)
+        there = index is not None and index.judged(question.key) is not None
+        if there or (cache is not None and not question.plain and cache.get(question.key) is not None):
+            line.known += 1
+            continue
+        line.calls += 1
+        if seat.function is not None:
+            continue
+        needed = tokens(seat.request(case, repetition))
+        out = min(lengths.get(seat.name, USUAL_REPLY), needed.most_out)
+        line.input_tokens += needed.likely
+        line.output_tokens += out
+        price = _price(seat)
+        if price is None:
+            line.cost = line.most = None
+        elif line.cost is not None and line.most is not None:
+            line.cost += (needed.likely * price.input + out * price.output) / 1e6
+            line.most += most_cost(price, needed)
+
+
+def _price(seat: Seat) -> prices.Price | None:
+    found = prices.find(seat.provider.name, seat.model)
+    return prices.Price(0.0, 0.0) if found is None and seat.provider.name in FREE else found
+
+
+def _sampled(source: Iterator[Entry], size: int) -> tuple[int, list[Entry]]:
+    """How many items there are, and some of them, each with the same chance. The same ones every time."""
+    draw = random.Random(0)
+    chosen: list[Entry] = []
+    count = 0
+    for count, entry in enumerate(source, 1):
+        if len(chosen) < size:
+            chosen.append(entry)
+        elif (place := draw.randrange(count)) < size:
+            chosen[place] = entry
+    return count, chosen
+
+
+def _lengths(folder: str | Path) -> dict[str, float]:
+    """Output tokens of a usual reply by judge, as far as the log knows."""
+    sums: dict[str, tuple[int, int]] = {}
+    with suppress(DataError):
+        for stored in islice(Run.open(folder).judgments(), _LOGGED):
+            usage = stored.judgment.usage
+            if usage is not None and usage.output_tokens and usage.calls:
+                total, calls = sums.get(stored.judge, (0, 0))
+                sums[stored.judge] = (total + usage.output_tokens, calls + usage.calls)
+    return {judge: total / calls for judge, (total, calls) in sums.items()}
+
+
+def _sum(parts: list[float | None]) -> float | None:
+    known = [p for p in parts if p is not None]
+    return sum(known) if len(known) == len(parts) else None
