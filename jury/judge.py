@@ -1,7 +1,8 @@
 """One seat asked about one item: `JudgeSpec` -> `Judgment`. Never aggregates, never decides who is asked.
 
 A `Case` is one item as every judge of a panel sees it: the namespace is built once, each prompt rendered once. A `Seat`
-is a spec made ready: templates compiled, signature read, reply schema built; the provider is found at the first call.
+is a spec made ready: templates compiled, signature read, the reply's format known; the provider is found at the first
+call.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from jury import namespace
 from jury.data import DataPoint, Output, ResponsePair
 from jury.errors import CallError, ConfigError
 from jury.families import family
+from jury.formats import ReplyFormat
 from jury.keys import KeyMaker, Question, function_name
 from jury.ladder import climb
-from jury.parsing import read_reply
 from jury.prompts import PromptSpec
 from jury.providers import registry
 from jury.providers.base import Provider, Request, Settings, Turn
-from jury.providers.function import TEXTS, FunctionJudge, read_result
+from jury.providers.function import TEXTS, FunctionJudge
 from jury.results import Failure, Judgment, Order, Reply, Verdict
-from jury.scales import Scale, reply_schema
+from jury.scales import Scale
 from jury.templates import Template
 
 _SETTINGS = frozenset(f.name for f in fields(Settings))
@@ -94,9 +95,10 @@ class Case:
     `wanted` are the template paths that any seat uses; the rest of the namespace is built only if somebody asks. For
     judge functions: `input`, `output`, `expected_output`, `criteria`, `question`, `response_a`, `response_b`,
     `reference` are the texts that templates show, `item` is the `DataPoint` or `ResponsePair`, `answer` the `Output`.
+    `format`: how this case is to be answered, where that is not the seat's own way (an order of criteria, say).
     """
 
-    __slots__ = ("_build", "_full", "_rendered", "answer", "item", "namespace", "order")
+    __slots__ = ("_build", "_full", "_rendered", "answer", "format", "item", "namespace", "order")
 
     def __init__(
         self, item: DataPoint | ResponsePair, build: Callable[[frozenset[str] | None], dict[str, Any]], order: Order
@@ -104,6 +106,7 @@ class Case:
         self.item = item
         self.order: Order = order
         self.answer: Output | None = None
+        self.format: ReplyFormat | None = None
         self._build = build
         self._full: dict[str, Any] | None = None
         self._rendered: dict[int, tuple[str, str]] = {}
@@ -180,16 +183,17 @@ class Seat:
 
     recorder: Recorder | None = None
 
-    def __init__(self, spec: JudgeSpec, name: str, prompt: Prompt, settings: Settings, scale: Scale, kind: str) -> None:
+    def __init__(
+        self, spec: JudgeSpec, name: str, prompt: Prompt, settings: Settings, how: ReplyFormat | Scale, kind: str
+    ) -> None:
         self.spec = spec
         self.name = name
         self.prompt = prompt
-        self.scale = scale
+        self.format = how if isinstance(how, ReplyFormat) else ReplyFormat.of(how)
         self.settings = _settings(settings, spec.settings)
         self.function = FunctionJudge(spec.function, kind) if spec.function else None
-        self.schema = reply_schema(scale)
         self._provider = spec.provider
-        self._keys: KeyMaker | None = None
+        self._keys: dict[int, tuple[ReplyFormat, KeyMaker]] = {}
         self.model = spec.model or ""
         if spec.model and spec.provider is not None and "/" in spec.model:
             self.model = spec.model.split("/", 1)[1]
@@ -237,24 +241,32 @@ class Seat:
             if propagate and self.function is not None:
                 raise
             verdict, usage = Verdict("error", failure=Failure("exception", f"{type(error).__name__}: {error}")), None
-        return Judgment(self.name, verdict, repetition, case.order, usage=usage)
+        criterion = case.format.criterion if case.format else None
+        return Judgment(self.name, verdict, repetition, case.order, usage=usage, criterion=criterion)
 
     def question(self, case: Case, repetition: int = 0) -> Question:
         """What would be asked, as digests (`keys.py`). Calls nobody."""
         if self.function is None:
-            provider = self.provider
-            if self._keys is None:
-                self._keys = KeyMaker(f"{provider.name}/{self.model}", self.schema, self.settings, self.scale.na)
             texts = case.render(self.prompt)
         else:
-            if self._keys is None:
-                self._keys = KeyMaker(function_name(self.function.function), self.schema, None, self.scale.na)
             names = self.function.names
             texts = tuple(repr(self._argument(case, n)) for n in names) or (repr(case.item), repr(case.answer))
-        request = self._keys.request(*texts)
-        key = self._keys.key(request, case.order, repetition)
+        keys = self._key_maker(case.format or self.format)
+        request = keys.request(*texts)
+        key = keys.key(request, case.order, repetition)
         plain = self.function is not None or self.provider.rungs(self.model, self.settings) == ("direct",)
         return Question(key, request, self.name, case.item.id, case.order, repetition, plain)
+
+    def _key_maker(self, how: ReplyFormat) -> KeyMaker:
+        known = self._keys.get(id(how))  # kept with its format, so that no other one can have this id
+        if known is None:
+            if self.function is None:
+                provider = self.provider  # before the model, whose name it may shorten
+                maker = KeyMaker(f"{provider.name}/{self.model}", how.schema, self.settings, how.na)
+            else:
+                maker = KeyMaker(function_name(self.function.function), how.schema, None, how.na)
+            known = self._keys[id(how)] = (how, maker)
+        return known[1]
 
     def request(self, case: Case, repetition: int = 0) -> Request:
         """What is sent first, whichever way it is asked for."""
@@ -263,7 +275,7 @@ class Seat:
             model=self.model,
             system=system,
             turns=(Turn("user", user),),
-            schema=self.schema,
+            schema=(case.format or self.format).schema,
             settings=self.settings,
             judge=self.name,
             repetition=repetition,
@@ -271,7 +283,8 @@ class Seat:
 
     async def _ask_model(self, case: Case, repetition: int) -> Judgment:
         provider = self.provider
-        result = await climb(provider, self.request(case, repetition), self.read)
+        how = case.format or self.format
+        result = await climb(provider, self.request(case, repetition), lambda reply: how.read(reply.text, reply.data))
         reply = result.reply
         return Judgment(
             judge=self.name,
@@ -286,31 +299,38 @@ class Seat:
             retries=result.retries,
             reasked=result.reasked,
             latency_s=result.latency_s,
-            notes=result.notes,
+            notes=result.notes + how.notes if how.notes else result.notes,
+            criterion=how.criterion,
         )
-
-    def read(self, reply: Reply) -> Verdict:
-        """A reply as a verdict on this seat's scale; a failure is in it."""
-        return read_reply(reply.text, self.scale, reply.data)
 
     def _argument(self, case: Case, name: str) -> Any:
         return "\n\n".join(t for t in case.render(self.prompt) if t) if name == "prompt" else case.argument(name)
 
     async def _ask_function(self, case: Case, repetition: int) -> Judgment:
         function = cast("FunctionJudge", self.function)
+        how = case.format or self.format
         start = time.monotonic()
         deadline = asyncio.timeout(self.settings.timeout_s)
         usage = None
         try:
             async with deadline:
-                verdict, usage = read_result(await function(case, lambda n: self._argument(case, n)), self.scale)
+                verdict, usage = how.result(await function(case, lambda n: self._argument(case, n)))
         except TimeoutError:
             if not deadline.expired():
                 raise
             detail = f"no answer within {self.settings.timeout_s:g} s"
             verdict = Verdict("error", failure=Failure("timeout", detail))
         took = time.monotonic() - start
-        return Judgment(self.name, verdict, repetition, case.order, usage=usage, latency_s=took)
+        return Judgment(
+            self.name,
+            verdict,
+            repetition,
+            case.order,
+            usage=usage,
+            latency_s=took,
+            notes=how.notes,
+            criterion=how.criterion,
+        )
 
 
 def _reply_text(reply: Reply | None) -> str | None:

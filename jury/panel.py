@@ -15,6 +15,7 @@ from jury import config
 from jury.aggregation import Ballot, Rule
 from jury.errors import ConfigError
 from jury.families import family
+from jury.formats import ReplyFormat
 from jury.judge import JudgeSpec, Prompt, Seat
 from jury.prompts import PromptSpec
 from jury.providers.base import Settings
@@ -106,7 +107,9 @@ class PanelSpec:
 class Panel:
     """The seats of one jury, ready to be asked."""
 
-    def __init__(self, spec: PanelSpec, scale: Scale, prompt: Prompt, kind: str) -> None:
+    def __init__(
+        self, spec: PanelSpec, scale: Scale, prompt: Prompt, kind: str, how: ReplyFormat | None = None
+    ) -> None:
         seats = spec.seats()
         spec.check(seats)
         self.spec = spec
@@ -114,7 +117,7 @@ class Panel:
         prompts: dict[tuple[str, str], Prompt] = {(prompt.spec.system, prompt.spec.user): prompt}
 
         def seat(judge: JudgeSpec) -> Seat:
-            return Seat(judge, judge.name, _prompt_of(judge, prompt, prompts), spec.settings, scale, kind)
+            return Seat(judge, judge.name, _prompt_of(judge, prompt, prompts), spec.settings, how or scale, kind)
 
         self.seats = tuple(seat(j) for j in seats)
         self.stand_ins = tuple(seat(j) for j in spec.reserve(seats))

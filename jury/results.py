@@ -1,5 +1,7 @@
 """What comes out: `Usage`, `Reply`, `Failure`, `Verdict`, `Judgment`, `Vote`, `PairVote`, `PanelResult`, `Comparison`.
 
+A jury of several criteria adds `CriterionResult`s to its result.
+
 Frozen values, one direction: Reply -> Verdict -> Judgment -> Vote -> PanelResult. They dump to plain JSON
 (`to_dict`, `to_json`) and load back equal (`from_dict`, `from_json`); pydantic is loaded only for that way back.
 """
@@ -7,13 +9,13 @@ Frozen values, one direction: Reply -> Verdict -> Judgment -> Vote -> PanelResul
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, fields, is_dataclass
-from functools import cache
+from collections.abc import Iterable, Mapping
+from dataclasses import field
 from typing import Any, Literal, Self, cast
 
 from jury.errors import DataError
 from jury.frozen import frozen
+from jury.plain import load, to_plain
 from jury.scales import INCONCLUSIVE
 
 Status = Literal["scored", "not_applicable", "abstained", "error"]
@@ -94,6 +96,7 @@ class Verdict:
     """One judge's answer, read. `value` is set if the status is `scored` or `not_applicable`, `failure` if `error`.
 
     `evidence` holds quotes or references; `fields` whatever else the prompt asked for (violations, bad calls, ...).
+    `parts`: the verdicts by criterion, where one reply is about several. `notes`: what was put right in reading it.
     """
 
     status: Status
@@ -102,6 +105,8 @@ class Verdict:
     failure: Failure | None = None
     evidence: tuple[str, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    parts: Mapping[str, Verdict] = field(default_factory=dict[str, "Verdict"])
+    notes: tuple[str, ...] = ()
 
     @property
     def decided(self) -> bool:
@@ -113,7 +118,8 @@ class Judgment:
     """One question to one judge: at most a few paid calls (rungs of the ladder, one re-ask), one verdict.
 
     `order` is `ab` or `ba` in a comparison. `verdict` is as the judge said it: in `ba` its "A" is the slot, not the
-    response. `calls` counts the calls made, `retries` the failed transports among them.
+    response. `calls` counts the calls made, `retries` the failed transports among them. `criterion`: the one that was
+    asked about, where each is asked about by itself.
     """
 
     judge: str
@@ -129,6 +135,21 @@ class Judgment:
     reasked: bool = False
     latency_s: float = 0.0
     notes: tuple[str, ...] = ()
+    criterion: str | None = None
+
+
+@frozen
+class EvidenceCheck:
+    """How much of a vote's evidence is there: quotes looked up in what was judged, references to events.
+
+    `missing`: the pieces that quote what is not there, or name an event that does not exist.
+    """
+
+    quotes_found: int = 0
+    quotes_missing: int = 0
+    references_valid: int = 0
+    references_invalid: int = 0
+    missing: tuple[str, ...] = ()
 
 
 @frozen
@@ -140,6 +161,7 @@ class Vote:
     judgments: tuple[Judgment, ...] = ()
     replacement: bool = False
     weight: float = 1.0
+    evidence_check: EvidenceCheck | None = None
 
     @property
     def value(self) -> bool | str | float | None:
@@ -253,7 +275,7 @@ class _Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; `passed` is dumped as `pass`."""
-        return cast("dict[str, Any]", _plain(self))
+        return cast("dict[str, Any]", to_plain(self))
 
     def to_json(self, indent: int | None = None) -> str:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent, allow_nan=False)
@@ -261,7 +283,7 @@ class _Result:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The value that `to_dict` dumped. Raises `DataError` naming what is wrong."""
-        return cast("Self", _load(cls, data))
+        return cast("Self", load(cls, data))
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
@@ -273,8 +295,33 @@ class _Result:
 
 
 @frozen
+class CriterionResult:
+    """A panel's verdict on one criterion of several. `votes` hold each judge's verdict on it, without its judgments.
+
+    `passed`: by the criterion's own gate or scale, None without one. `partial`: a PASS on a session that was cut.
+    `code`: found by a code check, no judge was asked.
+    """
+
+    key: str
+    status: PanelStatus
+    value: bool | str | float = INCONCLUSIVE
+    passed: bool | None = None
+    reason: Reason | None = None
+    explanation: str = ""
+    agreement: float | None = None
+    votes: tuple[Vote, ...] = ()
+    partial: bool = False
+    code: bool = False
+
+
+@frozen
 class PanelResult(_Result):
-    """A panel's verdict on one item. `value` is `"inconclusive"` and `passed` None where there is none."""
+    """A panel's verdict on one item. `value` is `"inconclusive"` and `passed` None where there is none.
+
+    `criteria`: the verdicts by criterion, in a jury of several. `contested`: to gate each judge's scores and vote gives
+    another verdict than to vote on each criterion and gate. `contradictions`: by judge, how its own word on passing
+    contradicts its scores. `partial`: a PASS on a session that was cut (docs/reference/statuses.md).
+    """
 
     value: bool | str | float = INCONCLUSIVE
     passed: bool | None = None
@@ -282,6 +329,10 @@ class PanelResult(_Result):
     std: float | None = None
     votes: tuple[Vote, ...] = ()
     error: str | None = None  # of the target, where the item was not judged
+    criteria: tuple[CriterionResult, ...] = ()
+    contested: bool = False
+    contradictions: Mapping[str, str] = field(default_factory=dict[str, str])
+    partial: bool = False
 
     @property
     def failed_seats(self) -> int:
@@ -311,43 +362,3 @@ class Comparison(_Result):
     @property
     def stand_ins_used(self) -> int:
         return sum(v.replacement for v in self.votes)
-
-
-@cache
-def _names(cls: type) -> tuple[tuple[str, str], ...]:
-    front = ("item_id", "value", "winner", "passed", "status", "reason", "explanation", "votes")
-    names = sorted((f.name for f in fields(cls)), key=lambda n: front.index(n) if n in front else len(front))
-    return tuple((n, "pass" if n == "passed" else n) for n in names)
-
-
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {key: _plain(getattr(value, name)) for name, key in _names(type(value))}
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in cast("Mapping[Any, Any]", value).items()}
-    if isinstance(value, Sequence):
-        return [_plain(v) for v in cast("Sequence[Any]", value)]
-    return str(value)
-
-
-@cache
-def _adapter(cls: type) -> Any:
-    from pydantic import TypeAdapter  # at the edge only: `import jury` does without
-
-    return TypeAdapter(cls)
-
-
-def _load(cls: type, data: Mapping[str, Any]) -> Any:
-    from pydantic import ValidationError
-
-    if not isinstance(data, Mapping):
-        raise DataError(f"not a stored {cls.__name__}: not a JSON object", "bad_json")
-    given = {("passed" if k == "pass" else k): v for k, v in data.items()}
-    try:
-        return _adapter(cls).validate_python(given)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(p) for p in first["loc"])
-        raise DataError(f"not a stored {cls.__name__}: {where}: {first['msg']}", "bad_json") from None

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from jury.errors import DataError
 from jury.results import (
     Comparison,
+    CriterionResult,
+    EvidenceCheck,
     Failure,
     Judgment,
     Order,
@@ -47,15 +49,17 @@ usages = st.builds(
     cost=st.none() | numbers,
 )
 failures = st.builds(Failure, texts, texts, st.none() | st.integers(100, 599))
-verdicts = st.builds(
-    Verdict,
-    status=st.sampled_from(get_args(Status)),
-    value=st.none() | st.booleans() | texts | numbers,
-    explanation=texts,
-    failure=st.none() | failures,
-    evidence=st.lists(texts, max_size=2).map(tuple),
-    fields=st.dictionaries(texts, json_values, max_size=2),
-)
+verdict_fields: dict[str, Any] = {
+    "status": st.sampled_from(get_args(Status)),
+    "value": st.none() | st.booleans() | texts | numbers,
+    "explanation": texts,
+    "failure": st.none() | failures,
+    "evidence": st.lists(texts, max_size=2).map(tuple),
+    "fields": st.dictionaries(texts, json_values, max_size=2),
+    "notes": st.lists(texts, max_size=2).map(tuple),
+}
+parts = st.builds(Verdict, **verdict_fields)
+verdicts = st.builds(Verdict, **verdict_fields, parts=st.dictionaries(texts, parts, max_size=2))
 judgments = st.builds(
     Judgment,
     judge=texts,
@@ -71,9 +75,11 @@ judgments = st.builds(
     reasked=st.booleans(),
     latency_s=numbers,
     notes=st.lists(texts, max_size=2).map(tuple),
+    criterion=st.none() | texts,
 )
 own_judgments = st.lists(judgments, max_size=2).map(tuple)
-votes = st.builds(Vote, texts, verdicts, own_judgments, st.booleans(), numbers)
+checks = st.builds(EvidenceCheck, counts, counts, counts, counts, st.lists(texts, max_size=2).map(tuple))
+votes = st.builds(Vote, texts, verdicts, own_judgments, st.booleans(), numbers, st.none() | checks)
 pair_votes = st.builds(
     PairVote,
     judge=texts,
@@ -103,6 +109,19 @@ common: dict[str, Any] = {
     "trace_id": st.none() | texts,
     "notes": st.lists(texts, max_size=2).map(tuple),
 }
+criteria = st.builds(
+    CriterionResult,
+    key=texts,
+    status=st.sampled_from(get_args(PanelStatus)),
+    value=st.booleans() | texts | numbers,
+    passed=st.none() | st.booleans(),
+    reason=st.none() | st.sampled_from(get_args(Reason)),
+    explanation=texts,
+    agreement=st.none() | numbers,
+    votes=st.lists(votes, max_size=1).map(tuple),
+    partial=st.booleans(),
+    code=st.booleans(),
+)
 panel_results = st.builds(
     PanelResult,
     **common,
@@ -112,6 +131,10 @@ panel_results = st.builds(
     std=st.none() | numbers,
     votes=st.lists(votes, max_size=2).map(tuple),
     error=st.none() | texts,
+    criteria=st.lists(criteria, max_size=2).map(tuple),
+    contested=st.booleans(),
+    contradictions=st.dictionaries(texts, texts, max_size=2),
+    partial=st.booleans(),
 )
 comparisons = st.builds(
     Comparison,
@@ -144,14 +167,18 @@ def test_a_result_loads_back_equal(result: PanelResult | Comparison) -> None:
 
 def test_the_strategies_above_fill_every_field() -> None:
     """A field that is added without a strategy would always be tested at its default."""
-    left_out = {"panel": {"value", "passed", "mean", "std", "votes", "error"}, "pair": {"winner", "votes", "errors"}}
+    rubric = {"criteria", "contested", "contradictions", "partial"}
+    panel = {"value", "passed", "mean", "std", "votes", "error", *rubric}
+    left_out = {"panel": panel, "pair": {"winner", "votes", "errors"}}
 
     assert {f.name for f in fields(PanelResult)} == common.keys() | left_out["panel"]
     assert {f.name for f in fields(Comparison)} == common.keys() | left_out["pair"]
-    assert len(fields(Judgment)) == 13
+    assert len(fields(Judgment)) == 14
     assert len(fields(PairVote)) == 11
-    assert len(fields(Vote)) == 5
-    assert len(fields(Verdict)) == 6
+    assert len(fields(Vote)) == 6
+    assert len(fields(Verdict)) == 8
+    assert len(fields(CriterionResult)) == 10
+    assert len(fields(EvidenceCheck)) == 5
     assert len(fields(Usage)) == 5
 
 

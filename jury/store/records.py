@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Self, cast
 
 from jury.errors import DataError
-from jury.results import Comparison, Judgment, PanelResult
+from jury.results import Comparison, Judgment, PanelResult, Verdict
 
 Result = PanelResult | Comparison
 
@@ -75,13 +75,7 @@ class StoredJudgment:
         """The line as docs/reference/run-folder.md has it, without `prev`."""
         j = self.judgment
         v = j.verdict
-        verdict: dict[str, Any] = {"status": v.status, "value": v.value, "explanation": v.explanation}
-        if v.failure is not None:
-            verdict["failure"] = {"kind": v.failure.kind, "detail": v.failure.detail, "status": v.failure.status}
-        if v.evidence:
-            verdict["evidence"] = list(v.evidence)
-        if v.fields:
-            verdict["fields"] = dict(v.fields)
+        verdict = _verdict(v)
         u = j.usage
         return {
             "key": self.key,
@@ -102,6 +96,7 @@ class StoredJudgment:
             "latency_s": round(j.latency_s, 6),
             "notes": list(j.notes),
             "at": self.at,
+            **({"criterion": j.criterion} if j.criterion else {}),
             **({"source": self.source} if self.source else {}),
         }
 
@@ -169,6 +164,22 @@ def complete(result: Mapping[str, Any]) -> bool:
     return not any(
         judgment["verdict"]["status"] == "error" for vote in votes for judgment in vote.get("judgments") or ()
     )
+
+
+def _verdict(v: Verdict) -> dict[str, Any]:
+    """A verdict, and those on its parts; what is empty is left out."""
+    made: dict[str, Any] = {"status": v.status, "value": v.value, "explanation": v.explanation}
+    if v.failure is not None:
+        made["failure"] = {"kind": v.failure.kind, "detail": v.failure.detail, "status": v.failure.status}
+    if v.evidence:
+        made["evidence"] = list(v.evidence)
+    if v.fields:
+        made["fields"] = dict(v.fields)
+    if v.parts:
+        made["parts"] = {key: _verdict(part) for key, part in v.parts.items()}
+    if v.notes:
+        made["notes"] = list(v.notes)
+    return made
 
 
 @cache

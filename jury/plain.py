@@ -1,0 +1,66 @@
+"""Results as plain JSON values, and back. pydantic is loaded only for the way back. Knows no result by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, cast
+
+from jury.errors import DataError
+
+Object = Mapping[str, Any]
+# Left out of the dump where they say nothing: most juries never use them.
+_SPARSE = frozenset(
+    ("parts", "criterion", "evidence_check", "criteria", "contested", "contradictions", "partial", "code")
+)
+
+
+@cache
+def _names(cls: type) -> tuple[tuple[str, str], ...]:
+    front = ("item_id", "value", "winner", "passed", "status", "reason", "explanation", "votes")
+    names = sorted((f.name for f in fields(cls)), key=lambda n: front.index(n) if n in front else len(front))
+    return tuple((n, "pass" if n == "passed" else n) for n in names)
+
+
+def to_plain(value: Any) -> Any:
+    """A value as JSON has it; `passed` is dumped as `pass`."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        pairs = [(key, getattr(value, name)) for name, key in _names(type(value))]
+        return {key: to_plain(item) for key, item in pairs if item or item == "" or key not in _SPARSE}
+    if isinstance(value, Mapping):
+        return {str(k): to_plain(v) for k, v in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, Sequence):
+        return [to_plain(v) for v in cast("Sequence[Any]", value)]
+    return str(value)
+
+
+@cache
+def _adapter(cls: type) -> Any:
+    from pydantic import TypeAdapter  # at the edge only: `import jury` does without
+
+    return TypeAdapter(cls)
+
+
+def load(cls: type, data: Mapping[str, Any]) -> Any:
+    """The value of a dataclass that `to_plain` dumped. Raises `DataError` naming what is wrong."""
+    from pydantic import ValidationError
+
+    if not isinstance(data, Mapping):
+        raise DataError(f"not a stored {cls.__name__}: not a JSON object", "bad_json")
+    given = _renamed(data)
+    if isinstance(given.get("criteria"), list):
+        criteria = cast("list[Any]", given["criteria"])
+        given["criteria"] = [_renamed(cast("Object", c)) if isinstance(c, Mapping) else c for c in criteria]
+    try:
+        return _adapter(cls).validate_python(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(p) for p in first["loc"])
+        raise DataError(f"not a stored {cls.__name__}: {where}: {first['msg']}", "bad_json") from None
+
+
+def _renamed(data: Object) -> dict[str, Any]:
+    return {("passed" if k == "pass" else k): v for k, v in data.items()}
