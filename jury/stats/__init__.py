@@ -1,7 +1,7 @@
 """Statistics of verdicts: arrays in, numbers out. Knows no judge, no model, and of `jury` only its errors.
 
     agreement, alpha         how much raters agree: percent, Cohen, Fleiss, Randolph, Gwet, Krippendorff
-    accuracy                 a judge against people
+    accuracy, alternative    a judge against people, against a truth or in the place of one of them
     intervals, resampling    Wilson, Clopper-Pearson, Newcombe, bootstrap over items and clusters
     rates, ppi               pass rates, and pass rates corrected with a few labels
     latent, maps             truth from votes (Dawid-Skene), probabilities from scores (Platt, isotonic)
@@ -33,6 +33,12 @@ if TYPE_CHECKING:
         randolph_kappa,
     )
     from jury.stats.alpha import agreement_interval, alpha_interval, krippendorff_alpha
+    from jury.stats.alternative import (
+        AlternativeTest,
+        AnnotatorDuel,
+        alternative_annotator_test,
+        false_discovery,
+    )
     from jury.stats.bias import (
         LengthBias,
         PositionBias,
@@ -107,6 +113,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "accuracy": "Confusion JudgeAccuracy confusion judge_accuracy",
+    "alternative": "AlternativeTest AnnotatorDuel alternative_annotator_test false_discovery",
     "agreement": (
         "PairMatrix cohen_kappa fleiss_kappa gwet_ac mean_agreement pair_matrix percent_agreement randolph_kappa"
     ),
@@ -146,6 +153,8 @@ _HOME = {name: f"jury.stats.{module}" for module, names in _HOMES.items() for na
 
 __all__ = [
     "REASONS",
+    "AlternativeTest",
+    "AnnotatorDuel",
     "BayesPath",
     "BetaBinomial",
     "Category",
@@ -181,6 +190,7 @@ __all__ = [
     "VoteShare",
     "agreement_interval",
     "alpha_interval",
+    "alternative_annotator_test",
     "bayes_operating",
     "bayes_path",
     "beta_binomial",
@@ -200,6 +210,7 @@ __all__ = [
     "cross_fitted",
     "dawid_skene",
     "effective_votes",
+    "false_discovery",
     "false_pass_gap",
     "fleiss_kappa",
     "flip_rate",
