@@ -68,7 +68,8 @@ class Estimate:
                 continue
             if not math.isfinite(number):
                 raise ValueError(f"{name} must be finite or None with a reason, got {number}")
-            object.__setattr__(self, name, float(number))  # numpy's scalars print and pickle differently
+            object.__setattr__(self, name, float(number))  # numpy's scalars print differently and are no JSON
+        object.__setattr__(self, "n", int(self.n))
         if self.value is None and self.reason is None:
             raise ValueError("an undefined value needs a reason")
         if (self.low is None) != (self.high is None):

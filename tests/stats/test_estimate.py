@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from jury.stats import REASONS, Estimate, undefined
@@ -27,3 +28,8 @@ def test_texts() -> None:
     assert str(undefined("no_data", "nobody voted")) == "undefined (nothing was observed; nobody voted)"
     assert Estimate(0.5).why == ""
     assert all(REASONS[reason] for reason in REASONS)
+
+
+def test_numbers_of_numpy_become_plain_ones() -> None:
+    found = Estimate(np.float64(0.5), np.float32(0.25), np.float64(0.75), n=np.int64(3))
+    assert [type(x) for x in (found.value, found.low, found.n)] == [float, float, int]
