@@ -46,20 +46,16 @@ class Usage:
         known = [p for p in parts if p is not None]
         if len(known) <= 1:
             return known[0] if known else None
-
-        def add(name: str) -> Any:
-            values = [getattr(p, name) for p in known]
-            return sum(values) if None not in values else None
-
-        return Usage(
-            calls=sum(p.calls for p in known),
-            input_tokens=add("input_tokens"),
-            output_tokens=add("output_tokens"),
-            cached_input_tokens=sum(p.cached_input_tokens or 0 for p in known)
-            if any(p.cached_input_tokens is not None for p in known)
-            else None,
-            cost=add("cost"),
-        )
+        calls, into, out, cost = 0, 0, 0, 0.0
+        cached: int | None = None
+        for p in known:
+            calls += p.calls
+            into = None if into is None or p.input_tokens is None else into + p.input_tokens
+            out = None if out is None or p.output_tokens is None else out + p.output_tokens
+            cost = None if cost is None or p.cost is None else cost + p.cost
+            if p.cached_input_tokens is not None:
+                cached = (cached or 0) + p.cached_input_tokens
+        return Usage(calls, into, out, cached, cost)
 
 
 @frozen
