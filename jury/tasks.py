@@ -1,13 +1,21 @@
-"""Doing several awaitables at once, in order, leaving no strays. Imports nothing of the package."""
+"""Doing several things at once: awaitables in order, leaving no strays; plain functions in threads that nobody waits
+for. Imports nothing of the package.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+import contextvars
+import os
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from queue import SimpleQueue
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
+MOST_THREADS = 256  # one for each function that waits; beyond them functions wait for each other
 
 
 async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
@@ -37,3 +45,73 @@ class Limiter:
         if semaphore is None:
             semaphore = self._by_loop[loop] = asyncio.Semaphore(self.limit)
         return semaphore
+
+
+async def in_thread(function: Callable[[], T]) -> T:
+    """The result of a plain function, whose exceptions are raised here.
+
+    Unlike those of `asyncio.to_thread`, the threads do not keep the process or the event loop from ending: a function
+    that hangs is left behind.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            outcome = (context.run(function), None)
+        except BaseException as error:  # noqa: BLE001 - handed over, and raised where it is waited for
+            outcome = (None, error)
+        with suppress(RuntimeError):  # the loop was closed meanwhile: nobody waits any more
+            loop.call_soon_threadsafe(_settle, done, outcome)
+
+    _threads.put(work)
+    result, error = await done
+    if error is not None:
+        try:
+            raise error
+        finally:
+            del error  # it holds this frame, which holds it
+    return result
+
+
+def _settle(future: asyncio.Future[Any], outcome: Any) -> None:
+    if not future.done():
+        future.set_result(outcome)
+
+
+class _Threads:
+    """Daemon threads, made as they are needed and kept for the next function."""
+
+    def __init__(self) -> None:
+        self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._idle = threading.Semaphore(0)
+        self._lock = threading.Lock()
+        self._count = 0
+
+    def put(self, work: Callable[[], None]) -> None:
+        self._work.put(work)
+        if self._idle.acquire(blocking=False):
+            return
+        with self._lock:
+            if self._count < MOST_THREADS:
+                threading.Thread(target=self._run, name=f"jury-function-{self._count}", daemon=True).start()
+                self._count += 1
+
+    def _run(self) -> None:
+        while True:
+            self._work.get()()
+            self._idle.release()
+
+
+_threads = _Threads()
+
+
+def _forked() -> None:
+    """A child process has none of its parent's threads."""
+    global _threads
+    _threads = _Threads()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

@@ -6,18 +6,22 @@
 
 It returns a value of the scale, `(value, explanation)`, a mapping with `value`, `explanation`, `abstain`, `evidence`,
 `usage`, or a `Verdict`; None is an abstention. A plain function runs in a thread: one that waits holds up nobody.
+Whatever a function raises or returns, what it costs is its own vote: never the process, never the panel.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
-from jury.errors import ConfigError, ReplyError
+from jury.errors import ConfigError, DataError, ReplyError
 from jury.results import Failure, Usage, Verdict
 from jury.scales import Scale
+from jury.tasks import in_thread
+from jury.values import plain
 
 # Parameter name -> the template path whose text it gets. `data`, `row` and `prompt` are handed over as they are.
 TEXTS = {
@@ -32,6 +36,7 @@ TEXTS = {
 }
 OBJECTS = ("data", "row", "prompt")
 _RESULT_KEYS = frozenset({"value", "explanation", "abstain", "evidence", "usage"})
+_USAGE = ("calls", "input_tokens", "output_tokens", "cached_input_tokens", "cost")
 
 
 class FunctionJudge:
@@ -52,10 +57,30 @@ class FunctionJudge:
     async def __call__(self, case: Any, argument: Callable[[str], Any]) -> Any:
         keywords = {name: argument(name) for name in self.names}
         positional = (case,) if self.whole else ()
-        if self.is_async:
-            return await self.function(*positional, **keywords)
-        result = await asyncio.to_thread(self.function, *positional, **keywords)
-        return await result if inspect.isawaitable(result) else result
+        try:
+            if self.is_async:
+                return await self.function(*positional, **keywords)
+            result = await in_thread(lambda: _called(self.function, positional, keywords))
+            return await result if inspect.isawaitable(result) else result
+        except SystemExit as error:
+            raise _contained(error) from error
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            raise _contained(error) from error  # of something that the function awaited; nobody cancelled the judge
+
+
+def _called(function: Callable[..., Any], positional: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+    try:
+        return function(*positional, **keywords)
+    except (KeyboardInterrupt, GeneratorExit, StopIteration) as error:  # in a thread no key was pressed
+        raise _contained(error) from error
+
+
+def _contained(error: BaseException) -> RuntimeError:
+    """What would end the process, the loop or the panel's task, as an exception like any other."""
+    return RuntimeError(f"the judge function raised {type(error).__name__}" + (f": {error}" if str(error) else ""))
 
 
 def _parameters(function: Callable[..., Any], kind: str) -> tuple[tuple[str, ...], bool]:
@@ -90,44 +115,109 @@ def _parameters(function: Callable[..., Any], kind: str) -> tuple[tuple[str, ...
 
 def read_result(result: Any, scale: Scale) -> tuple[Verdict, Usage | None]:
     """What a function returned, as a verdict. Off-contract values are `error` verdicts, never clamped or guessed."""
+    try:
+        return _read(result, scale)
+    except ReplyError as error:
+        return Verdict("error", failure=Failure(error.kind, error.detail)), None
+
+
+def _read(result: Any, scale: Scale) -> tuple[Verdict, Usage | None]:
+    if isinstance(result, Verdict):
+        return _own_verdict(result, scale), None
     explanation: Any = ""
     evidence: tuple[str, ...] = ()
     usage: Usage | None = None
     abstain = False
-    if isinstance(result, Verdict):
-        if result.status != "scored":
-            return result, None
-        result = {"value": result.value, "explanation": result.explanation, "evidence": result.evidence}
     if isinstance(result, Mapping):
         given = cast("Mapping[str, Any]", result)
         unknown = [k for k in given if k not in _RESULT_KEYS]
         if unknown:
-            detail = f"a judge function returned unknown keys {unknown}; known are {sorted(_RESULT_KEYS)}"
-            return Verdict("error", failure=Failure("wrong_type", detail)), None
+            raise _wrong(f"unknown keys {unknown}; known are {sorted(_RESULT_KEYS)}")
         usage = _usage(given.get("usage"))
-        explanation, abstain = given.get("explanation") or "", bool(given.get("abstain", False))
-        evidence = tuple(str(e) for e in given.get("evidence") or ())
+        explanation, abstain = given.get("explanation"), bool(given.get("abstain", False))
+        evidence = _evidence(given.get("evidence"))
         result = given.get("value")
     elif isinstance(result, tuple) and len(cast("tuple[Any, ...]", result)) == 2:
         result, explanation = cast("tuple[Any, Any]", result)
     if abstain or result is None:
-        return Verdict("abstained", explanation=str(explanation), evidence=evidence), usage
+        return Verdict("abstained", explanation=_text(explanation), evidence=evidence), usage
+    return _scored(result, scale, _text(explanation), evidence), usage
+
+
+def _scored(given: Any, scale: Scale, explanation: str, evidence: tuple[str, ...]) -> Verdict:
     try:
-        value = scale.read(result)
+        value = scale.read(given)
     except ReplyError as error:
-        return Verdict("error", explanation=str(explanation), failure=Failure(error.kind, error.detail)), usage
+        return Verdict("error", None, explanation, Failure(error.kind, error.detail), evidence)
     status = "not_applicable" if scale.na is not None and value == scale.na else "scored"
-    return Verdict(status, value, str(explanation), evidence=evidence), usage
+    return Verdict(status, value, explanation, None, evidence)
+
+
+def _own_verdict(given: Verdict, scale: Scale) -> Verdict:
+    """A verdict that a function made itself, held to the scale like any other answer."""
+    explanation, evidence, fields = _text(given.explanation), _evidence(given.evidence), _fields(given.fields)
+    match given.status:
+        case "scored" | "not_applicable":
+            value = scale.na if given.value is None and given.status == "not_applicable" else given.value
+            verdict = _scored(value, scale, explanation, evidence)
+            if verdict.decided and verdict.status != given.status:
+                raise _wrong(f"a {given.status} verdict with the value {given.value!r}; on this scale na={scale.na!r}")
+            return Verdict(verdict.status, verdict.value, explanation, verdict.failure, evidence, fields)
+        case "abstained":
+            return Verdict("abstained", None, explanation, None, evidence, fields)
+        case "error":
+            failure: Any = given.failure
+            if not isinstance(failure, Failure):
+                failure = Failure("exception", _text(failure) or explanation or "the judge function gave no reason")
+            return Verdict("error", None, explanation, failure, evidence, fields)
+        case _:
+            raise _wrong(f"a verdict of the unknown status {given.status!r}")
+
+
+def _wrong(what: str) -> ReplyError:
+    return ReplyError("wrong_type", f"a judge function returned {what}")
+
+
+def _text(given: Any) -> str:
+    return "" if given is None else str(given)
+
+
+def _evidence(given: Any) -> tuple[str, ...]:
+    if given is None or isinstance(given, str):
+        return (given,) if given else ()
+    if not isinstance(given, Iterable):
+        raise _wrong(f"evidence that is no list of texts: {type(given).__name__}")
+    return tuple(str(e) for e in cast("Iterable[Any]", given))
+
+
+def _fields(given: Any) -> dict[str, Any]:
+    try:
+        fields: Any = plain(given, "fields")
+    except DataError as error:
+        raise _wrong(f"fields that are no JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise _wrong(f"fields that are no mapping: {type(given).__name__}")
+    return cast("dict[str, Any]", fields)
 
 
 def _usage(given: Any) -> Usage | None:
-    if given is None or isinstance(given, Usage):
-        return given
-    fields = cast("Mapping[str, Any]", given)
-    return Usage(
-        calls=int(fields.get("calls", 1)),
-        input_tokens=fields.get("input_tokens"),
-        output_tokens=fields.get("output_tokens"),
-        cached_input_tokens=fields.get("cached_input_tokens"),
-        cost=fields.get("cost"),
-    )
+    if given is None:
+        return None
+    if isinstance(given, Usage):
+        given = {name: getattr(given, name) for name in _USAGE}
+    if not isinstance(given, Mapping):
+        raise _wrong(f"usage that is no mapping: {type(given).__name__}")
+    counts: dict[str, Any] = {"calls": 1, **cast("Mapping[str, Any]", given)}
+    return Usage(**{name: _amount(name, counts.get(name)) for name in _USAGE})
+
+
+def _amount(name: str, given: Any) -> Any:
+    value: Any = plain(given) if hasattr(given, "tolist") else given  # a number of numpy
+    whole = name != "cost"
+    if value is None and name != "calls":
+        return None
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        raise _wrong(f"usage whose {name} is no {'whole ' if whole else ''}number: {value!r}")
+    if not math.isfinite(value) or value < 0:
+        raise _wrong(f"usage whose {name} is {value!r}")
+    return value
