@@ -489,7 +489,7 @@ def test_each_loop_has_its_own_client_that_closes_with_it(serve: Any) -> None:
     async def one() -> Any:
         await provider.complete(request())
         [(client, _)] = held.values()
-        return client
+        return client._shares[0].client
 
     first = asyncio.run(one())
     assert held == {}
@@ -537,7 +537,7 @@ def test_clients_of_loops_in_other_threads_are_closed_at_exit(serve: Any) -> Non
     asyncio.run_coroutine_threadsafe(provider.complete(request()), loop).result(10)
     [(client, _)] = provider._clients._held.values()
     provider._clients.close_elsewhere()
-    assert client.is_closed()
+    assert client._shares[0].client.is_closed()
     loop.call_soon_threadsafe(loop.stop)
     thread.join(10)
     loop.close()

@@ -15,7 +15,7 @@ from typing import Any, cast
 from jury.errors import ConfigError, ProviderError
 from jury.providers import endpoints, schemas
 from jury.providers.base import Request, Settings
-from jury.providers.clients import Client, http_client
+from jury.providers.clients import Client, Made, http_client
 from jury.providers.endpoints import Endpoint
 from jury.providers.remote import Call, RemoteProvider, ambient_headers, merged, system_text
 from jury.results import Rung
@@ -74,7 +74,7 @@ class AnthropicProvider(RemoteProvider):
         extra = {k: v for k, v in settings.extra.items() if k != "api"}
         return Call("anthropic_messages", "/v1/messages", merged(body, extra), lost)
 
-    def _make(self) -> Client:
+    def _make(self) -> Made:
         import anthropic
 
         key = self._hide(self.endpoint.secret()) or "none"  # an open server gets no key; the SDK wants one
@@ -84,15 +84,16 @@ class AnthropicProvider(RemoteProvider):
         if not self.endpoint.vendor:
             custom = os.environ.get("ANTHROPIC_CUSTOM_HEADERS")
             headers = ambient_headers(custom, key, anthropic.Omit(), "Authorization")
+        http = http_client(anthropic)
         client = anthropic.AsyncAnthropic(
             api_key=None if as_token else key,
             auth_token=key if as_token else None,
             base_url=self.endpoint.base_url.removesuffix("/v1"),
             max_retries=0,
             default_headers=headers,
-            http_client=http_client(anthropic),
+            http_client=http.client,
         )
-        return cast("Client", client)
+        return Made(cast("Client", client), http.share)
 
     def _sdk_error(self) -> type[Exception]:
         import anthropic

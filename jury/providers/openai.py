@@ -17,7 +17,7 @@ from jury.errors import ConfigError
 from jury.providers import endpoints, schemas
 from jury.providers.adapt import LIMITS
 from jury.providers.base import Request, Settings
-from jury.providers.clients import Client, http_client
+from jury.providers.clients import Client, Made, http_client
 from jury.providers.endpoints import Endpoint
 from jury.providers.remote import Call, RemoteProvider, ambient_headers, merged, system_text
 from jury.results import Rung
@@ -119,7 +119,7 @@ class OpenAIProvider(RemoteProvider):
         }
         return {**function, "strict": True} if self._official else function
 
-    def _make(self) -> Client:
+    def _make(self) -> Made:
         import openai
 
         key = self._hide(self.endpoint.secret()) or "none"  # an open server gets no key; the SDK wants one
@@ -127,14 +127,15 @@ class OpenAIProvider(RemoteProvider):
         if not self.endpoint.vendor:
             custom = os.environ.get("OPENAI_CUSTOM_HEADERS")
             headers = ambient_headers(custom, key, openai.Omit(), "OpenAI-Organization", "OpenAI-Project")
+        http = http_client(openai)
         client = openai.AsyncOpenAI(
             api_key=key,
             base_url=self.endpoint.base_url,
             max_retries=0,
             default_headers=headers,
-            http_client=http_client(openai),
+            http_client=http.client,
         )
-        return cast("Client", client)
+        return Made(cast("Client", client), http.share)
 
     def _sdk_error(self) -> type[Exception]:
         import openai

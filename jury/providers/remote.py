@@ -19,7 +19,7 @@ from jury.providers import bodies, faults, prices, schemas
 from jury.providers.adapt import Memory
 from jury.providers.base import Request
 from jury.providers.bodies import Api
-from jury.providers.clients import Client, PerLoop
+from jury.providers.clients import Client, Made, PerLoop
 from jury.providers.endpoints import Endpoint
 from jury.results import Reply, Usage
 
@@ -92,7 +92,7 @@ class RemoteProvider(ABC):
         """The request as this API takes it. Pure."""
 
     @abstractmethod
-    def _make(self) -> Client:
+    def _make(self) -> Made:
         """A client for the running loop. Raises `ProviderError` `auth` without a key."""
 
     @abstractmethod
