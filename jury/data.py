@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from operator import index
 from typing import Any, Literal
 
+from jury.errors import DataError
 from jury.frozen import frozen
 
 
@@ -125,6 +127,7 @@ class DataPoint:
     `input`: a text (one user message), a list of messages, an object `{"messages": [...]}` or `{"input": text}`, or any
     other JSON value (one user message holding its JSON). `expected_output`: any JSON value, None for none. `row`: the
     columns of a data file, under `row.*` in templates. `number` is the item's place in its data set (for rotation).
+    `id` and `trace_id` are texts; a number becomes its text. Raises `DataError` for other kinds of ids, rows, numbers.
     """
 
     input: Any = None
@@ -136,10 +139,13 @@ class DataPoint:
     number: int | None = None
     trace_id: str | None = None
 
+    def __post_init__(self) -> None:
+        _check_item(self)
+
 
 @frozen
 class ResponsePair:
-    """Two answers to one question. A side is an output and nothing else."""
+    """Two answers to one question. A side is an output and nothing else. Ids, row and number as in a `DataPoint`."""
 
     question: str
     response_a: Output
@@ -149,6 +155,9 @@ class ResponsePair:
     row: Mapping[str, Any] = field(default_factory=dict[str, Any])
     number: int | None = None
     trace_id: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_item(self)
 
     def swapped(self) -> ResponsePair:
         """The same pair with B shown first."""
@@ -162,3 +171,24 @@ class ResponsePair:
             self.number,
             self.trace_id,
         )
+
+
+def _check_item(item: DataPoint | ResponsePair) -> None:
+    """The fields that go into results and into the rotation, as results and rotation need them."""
+    row: Any = item.row
+    if row is None:
+        object.__setattr__(item, "row", {})
+    elif not isinstance(row, Mapping):
+        raise DataError(f"row must be a mapping from columns to values, got {type(row).__name__}", "wrong_type")
+    for name in ("id", "trace_id"):
+        given: Any = getattr(item, name)
+        if given is None or isinstance(given, str):
+            continue
+        if isinstance(given, bool | float | bytes | Mapping | Sequence):
+            raise DataError(f"{name} must be a text or a whole number, got {given!r}", "wrong_type")
+        object.__setattr__(item, name, str(given))
+    if item.number is not None:
+        try:
+            object.__setattr__(item, "number", index(item.number))
+        except TypeError:
+            raise DataError(f"number must be a whole number, got {item.number!r}", "wrong_type") from None

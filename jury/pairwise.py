@@ -16,6 +16,7 @@ from jury.errors import ConfigError
 from jury.judge import Case, JudgeSpec, Prompt, Seat
 from jury.messages import to_output
 from jury.panel import Panel, PanelSpec
+from jury.pointwise import names_of
 from jury.results import Comparison, Failure, Flip, Judgment, Order, PairVote, Usage, Verdict, Winner
 from jury.scales import INCONCLUSIVE, Labels
 from jury.streams import as_completed
@@ -26,6 +27,7 @@ DEFAULT_CRITERIA = (
     "The better response is the one that is right, answers what was asked, and is clear. A mistake weighs more than an "
     "omission, an omission more than style; length counts for nothing."
 )
+_FIELDS = ("question", "response_a", "response_b", "reference", "id", "row", "number", "trace_id")
 _SWAPPED = {"A": "B", "B": "A", "tie": "tie"}
 
 
@@ -148,7 +150,7 @@ class PairwiseJury:
         self, question: str = "", response_a: Any = None, response_b: Any = None, **fields: Any
     ) -> Comparison:
         """`compare` without `await`; works inside a running event loop (notebooks) too."""
-        return sync.run(self.compare(question, response_a, response_b, **fields))
+        return sync.run(self.compare(question, response_a, response_b, **_fields_of(fields)))
 
     def compare_many(
         self, rows: Iterable[Any] | AsyncIterable[Any], *, ordered: bool = True, in_flight: int | None = None
@@ -157,23 +159,29 @@ class PairwiseJury:
 
         A row is `(question, response_a, response_b)` or a mapping of `compare`'s names.
         """
-        return as_completed(rows, self._compare_row, in_flight or self.spec.max_concurrency, ordered=ordered)
+        return as_completed(
+            rows, self._compare_row, self.spec.max_concurrency if in_flight is None else in_flight, ordered=ordered
+        )
 
     def compare_many_sync(self, rows: Iterable[Any], *, ordered: bool = True) -> Iterator[Comparison]:
         """`compare_many` as a plain iterator."""
-        return sync.iterate(self.compare_many(rows, ordered=ordered))
+        return sync.iterate(rows, lambda given: self.compare_many(given, ordered=ordered))
 
     async def _compare_row(self, row: Any) -> Comparison:
         if isinstance(row, Mapping):
-            return await self.compare(**cast("Mapping[str, Any]", row))
-        question, response_a, response_b = row
+            return await self.compare(**_fields_of(names_of(cast("Mapping[Any, Any]", row))))
+        if not isinstance(row, tuple | list) or len(cast("Sequence[Any]", row)) != 3:
+            form = "(question, response_a, response_b) or a mapping of compare's names"
+            raise ConfigError(f"a row is {form}, got a {type(cast('object', row)).__name__}")
+        question, response_a, response_b = cast("Sequence[Any]", row)
         return await self.compare(question, response_a, response_b)
 
     def render(
         self, question: str = "", response_a: Any = None, response_b: Any = None, *, reference: str = "", **fields: Any
     ) -> dict[str, dict[str, str]]:
         """The exact texts each seat would get: `{judge: {"system", "user", "user_swapped"}}`. Calls nobody."""
-        pair = ResponsePair(question, to_output(response_a), to_output(response_b), reference, **fields)
+        a, b = to_output(response_a), to_output(response_b)
+        pair = ResponsePair(question, a, b, reference, **_fields_of(fields))
         panel = self.panel
         wanted = frozenset[str]().union(*(p.wanted for p in panel.prompts))
         cases = [Case.of_pair(pair, o, self.criteria, self.variables, wanted) for o in self.orders]
@@ -210,6 +218,13 @@ def _vote(seat: Seat, judgments: Sequence[Judgment], rule: Rule, replacement: bo
         replacement=replacement,
         weight=seat.spec.weight,
     )
+
+
+def _fields_of(given: dict[str, Any]) -> dict[str, Any]:
+    unknown = [k for k in given if k not in _FIELDS]
+    if unknown:
+        raise ConfigError(f"compare() got unknown {unknown}; known are {list(_FIELDS)}")
+    return given
 
 
 def reconcile(first: Verdict, second: Verdict) -> tuple[Any, Flip | None, bool]:

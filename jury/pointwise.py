@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from jury import factory, namespace, sync, templates
 from jury.aggregation import Rule, decide, fold
@@ -135,16 +135,21 @@ class Jury:
         once (default: the panel's `max_concurrency`, which also limits the calls). Rows are read only as they are
         needed.
         """
-        return as_completed(rows, self._judge_row, in_flight or self.spec.max_concurrency, ordered=ordered)
+        return as_completed(
+            rows, self._judge_row, self.spec.max_concurrency if in_flight is None else in_flight, ordered=ordered
+        )
 
     def judge_many_sync(self, rows: Iterable[Any], *, ordered: bool = True) -> Iterator[PanelResult]:
         """`judge_many` as a plain iterator."""
-        return sync.iterate(self.judge_many(rows, ordered=ordered))
+        return sync.iterate(rows, lambda given: self.judge_many(given, ordered=ordered))
 
     async def _judge_row(self, row: Any) -> PanelResult:
         if isinstance(row, Mapping):
-            return await self.judge(**row)
-        data, output = row
+            return await self.judge(**names_of(cast("Mapping[Any, Any]", row)))
+        if not isinstance(row, tuple | list) or len(cast("Sequence[Any]", row)) != 2:
+            kind = type(cast("object", row)).__name__
+            raise ConfigError(f"a row is (data, output) or a mapping of judge's names, got a {kind}")
+        data, output = cast("Sequence[Any]", row)
         return await self.judge(data, output)
 
     def render(self, data: Any = None, output: Any = None, **fields: Any) -> dict[str, dict[str, str]]:
@@ -174,6 +179,14 @@ def item_of(data: Any, output: Any, fields: Mapping[str, Any]) -> tuple[DataPoin
     given = dict(fields)
     given.setdefault("input", data)
     return DataPoint(**given), to_output(output)
+
+
+def names_of(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """A row as keywords. Raises `ConfigError` for a name that is no text."""
+    for name in row:
+        if not isinstance(name, str):
+            raise ConfigError(f"a row's names must be texts, got {name!r}")
+    return dict(row)
 
 
 def _not_judged(point: DataPoint, error: str) -> PanelResult:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from jury.errors import ConfigError
 
@@ -20,42 +20,81 @@ async def as_completed(
 ) -> AsyncIterator[R]:
     """The results of `work` on each row. Rows are read as places become free, never ahead of `in_flight`.
 
-    What `work` raises is raised here, after the tasks in flight were cancelled; so is closing the iterator early.
+    A result never waits for the next row of an async source; a plain iterable that blocks holds up the loop. What
+    `work` raises is raised here, after the tasks in flight were cancelled; so is closing the iterator early. What
+    reading the rows raises comes last: the results of the rows before it are given first.
     """
-    if in_flight < 1:
-        raise ConfigError(f"in_flight must be at least 1, got {in_flight!r}")
-    source = _source(rows)
-    running: dict[asyncio.Future[R], None] = {}  # in the order of the rows
-    done: asyncio.Queue[asyncio.Future[R]] = asyncio.Queue()
-    exhausted = False
+    given: Any = in_flight
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise ConfigError(f"in_flight must be a whole number from 1, got {given!r}")
+    source = _Rows(rows)
+    running: dict[asyncio.Future[Any], None] = {}  # in the order of the rows
+    done: asyncio.Queue[asyncio.Future[Any]] = asyncio.Queue()
+    reading: asyncio.Future[Any] | None = None
+
+    def start(row: Any) -> None:
+        task = asyncio.ensure_future(work(row))
+        running[task] = None
+        task.add_done_callback(done.put_nowait)
+
     try:
         while True:
-            while not exhausted and len(running) < in_flight:
-                try:
-                    row = await anext(source)
-                except StopAsyncIteration:
-                    exhausted = True
-                    break
-                task = asyncio.ensure_future(work(row))
-                running[task] = None
-                if not ordered:
-                    task.add_done_callback(done.put_nowait)
-            if not running:
-                return
-            task = next(iter(running)) if ordered else await done.get()
-            result = await task
-            del running[task]
-            yield result
+            while reading is None and source.more and len(running) < in_flight:
+                if source.waits:
+                    reading = asyncio.ensure_future(source.coming())
+                    reading.add_done_callback(done.put_nowait)
+                else:
+                    for row in source.there():
+                        start(row)
+            if reading is None and not running:
+                break
+            future = await done.get()
+            if future is reading:
+                reading = None
+                for row in future.result():
+                    start(row)
+            elif not ordered:
+                del running[future]
+                yield future.result()
+            while ordered and running and (first := next(iter(running))).done():
+                del running[first]
+                yield first.result()
+        if source.fault is not None:
+            raise source.fault
     finally:
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        left = [*running, *([reading] if reading else ())]
+        for future in left:
+            future.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
 
-async def _source(rows: Any) -> AsyncIterator[Any]:
-    if hasattr(rows, "__aiter__"):
-        async for row in rows:
-            yield row
-    else:
-        for row in rows:
-            yield row
+class _Rows:
+    """Rows one at a time, as a list of one or none. `more`: not at the end yet; `fault`: what reading them raised."""
+
+    def __init__(self, rows: Any) -> None:
+        self.more = True
+        self.fault: Exception | None = None
+        self.waits = hasattr(rows, "__aiter__")
+        if not self.waits and not hasattr(rows, "__iter__"):
+            raise ConfigError(f"rows must be an iterable of items, got {type(rows).__name__}")
+        self._rows = aiter(rows) if self.waits else iter(rows)
+
+    def there(self) -> list[Any]:
+        try:
+            return [next(self._rows)]
+        except StopIteration:
+            return self._end()
+        except Exception as error:  # noqa: BLE001 - the caller's code; the results paid for come first
+            return self._end(error)
+
+    async def coming(self) -> list[Any]:
+        try:
+            return [await anext(cast("AsyncIterator[Any]", self._rows))]
+        except StopAsyncIteration:
+            return self._end()
+        except Exception as error:  # noqa: BLE001 - the caller's code; the results paid for come first
+            return self._end(error)
+
+    def _end(self, fault: Exception | None = None) -> list[Any]:
+        self.more, self.fault = False, fault
+        return []

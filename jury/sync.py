@@ -6,11 +6,15 @@ The loop stays, so that connections are reused from call to call, and the calls 
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any, Self, TypeVar, cast
 
 T = TypeVar("T")
+_PATIENCE_S = 5.0  # how long an interrupt waits for the work it cancelled
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 
@@ -20,31 +24,65 @@ def _background() -> asyncio.AbstractEventLoop:
     with _lock:
         if _loop is None or _loop.is_closed():
             loop = asyncio.new_event_loop()
-            threading.Thread(target=loop.run_forever, name="jury", daemon=True).start()
+            threading.Thread(target=_serve, args=(loop,), name="jury", daemon=True).start()
             _loop = loop
         return _loop
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    while True:
+        try:
+            loop.run_forever()
+        except (SystemExit, KeyboardInterrupt):  # raised by a task: its caller gets it, the loop goes on for the others
+            continue
+        return
+
+
+def _forked() -> None:
+    """A child process has the loop of its parent, and no thread that serves it."""
+    global _lock, _loop
+    _lock, _loop = threading.Lock(), None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+def run(work: Coroutine[Any, Any, T], desk: Desk | None = None) -> T:
     """The result of a coroutine; its exceptions are raised here. An interrupt cancels the work."""
     loop = _background()
     if asyncio._get_running_loop() is loop:  # pyright: ignore[reportPrivateUsage] - the one call that never raises
         work.close()
         raise RuntimeError("a ..._sync function was called by a judge on jury's own loop; use `await` there")
-    future = asyncio.run_coroutine_threadsafe(work, loop)
+    ended = threading.Event()
+    future = asyncio.run_coroutine_threadsafe(_told(work, ended), loop)
     try:
+        if desk is not None:
+            future.add_done_callback(desk.close)
+            desk.serve()
         return future.result()
     except BaseException:
-        future.cancel()
+        if future.cancel():
+            ended.wait(_PATIENCE_S)  # what it holds is free before anybody goes on
         raise
 
 
-def iterate(source: AsyncIterator[T]) -> Iterator[T]:
-    """The elements of an async iterator, one by one; closing this generator closes the iterator."""
+async def _told(work: Coroutine[Any, Any, T], ended: threading.Event) -> T:
+    try:
+        return await work
+    finally:
+        ended.set()
+
+
+def iterate(rows: Any, results: Callable[[Any], AsyncIterator[T]]) -> Iterator[T]:
+    """What `results` makes of the rows, one by one; closing this generator closes the async iterator."""
+    made = hasattr(rows, "__iter__") and not isinstance(rows, list | tuple)
+    desk = Desk(cast("Iterable[Any]", rows)) if made else None
+    source = results(rows if desk is None else desk)
     try:
         while True:
             try:
-                yield run(_next(source))
+                yield run(_next(source), desk)
             except StopAsyncIteration:
                 return
     finally:
@@ -55,3 +93,42 @@ def iterate(source: AsyncIterator[T]) -> Iterator[T]:
 
 async def _next(source: AsyncIterator[T]) -> T:
     return await anext(source)
+
+
+class Desk:
+    """Rows for the loop, read in the thread that waits for the results.
+
+    So a generator that takes its time holds up nobody else's calls, an interrupt reaches it, and a cursor that belongs
+    to its thread stays there.
+    """
+
+    def __init__(self, rows: Iterable[Any]) -> None:
+        self._rows = iter(rows)
+        self._asked: SimpleQueue[Future[list[Any]] | None] = SimpleQueue()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        answer: Future[list[Any]] = Future()
+        self._asked.put(answer)
+        for row in await asyncio.wrap_future(answer):
+            return row
+        raise StopAsyncIteration
+
+    def serve(self) -> None:
+        """Reads rows as they are asked for, until `close`."""
+        while (answer := self._asked.get()) is not None:
+            if not answer.set_running_or_notify_cancel():
+                continue
+            try:
+                row = [next(self._rows)]
+            except StopIteration:
+                row = []
+            except Exception as error:  # noqa: BLE001 - the caller's code; raised where the row is waited for
+                answer.set_exception(error)
+                continue
+            answer.set_result(row)
+
+    def close(self, _: object = None) -> None:
+        self._asked.put(None)

@@ -13,6 +13,7 @@ from jury import (
     Boolean,
     CallError,
     ConfigError,
+    DataError,
     DataPoint,
     JudgeSpec,
     Labels,
@@ -23,6 +24,7 @@ from jury import (
     Settings,
     TargetError,
     llm_jury,
+    llm_jury_pairwise,
 )
 
 
@@ -346,3 +348,48 @@ def test_wrong_items_are_named():
         jury.judge_sync(input="q", output="a", expected="b")
     with pytest.raises(ConfigError, match="twice"):
         jury.judge_sync("q", "a", input="q")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"row": 5}, "row must be a mapping"),
+        ({"row": [("a", 1)]}, "row must be a mapping"),
+        ({"id": ["x"]}, "id must be a text"),
+        ({"id": 1.5}, "id must be a text"),
+        ({"trace_id": {}}, "trace_id must be a text"),
+        ({"number": "3"}, "number must be a whole number"),
+        ({"number": 1.5}, "number must be a whole number"),
+    ],
+)
+def test_the_fields_of_an_item_are_of_their_kind(given, says):
+    jury = llm_jury(criteria="c", judges=[lambda output: True], assignment="cyclic")
+    with pytest.raises(DataError, match=says):
+        jury.judge_sync(output="a", **given)
+    pair = llm_jury_pairwise(judges=[lambda response_a: "A"])
+    with pytest.raises(DataError, match=says):
+        pair.compare_sync("q", "a", "b", **given)
+
+
+def test_numbers_as_ids_are_texts_in_results_which_load_back_equal():
+    jury = llm_jury(criteria="c", judges=[lambda output: True])
+    results = list(jury.judge_many_sync([{"id": 7, "trace_id": 8, "output": "a", "row": None}]))
+    assert [(r.item_id, r.trace_id) for r in results] == [("7", "8")]
+    assert [PanelResult.from_json(r.to_json()) for r in results] == results
+
+
+@pytest.mark.parametrize("rows", [5, None, "ab", [5], [("a",)], [("a", "b", "c", "d")], [{1: 2}], [None], {"a": 1}])
+def test_what_is_no_row_is_named(rows):
+    jury = llm_jury(criteria="c", judges=[lambda output: True])
+    with pytest.raises(ConfigError, match="row"):
+        list(jury.judge_many_sync(rows))
+    pair = llm_jury_pairwise(judges=[lambda response_a: "A"])
+    with pytest.raises(ConfigError, match="row"):
+        list(pair.compare_many_sync(rows))
+
+
+def test_unknown_fields_of_a_pair_are_named():
+    pair = llm_jury_pairwise(judges=[lambda response_a: "A"])
+    for wrong in (lambda: pair.compare_sync("q", "a", "b", answer="c"), lambda: pair.render("q", "a", "b", answer="c")):
+        with pytest.raises(ConfigError, match=r"unknown \['answer'\]"):
+            wrong()

@@ -230,6 +230,86 @@ def test_streams_raise_what_the_work_raises():
         asyncio.run(collect())
 
 
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_result_does_not_wait_for_the_next_row(ordered):
+    async def work(i):
+        return i
+
+    async def collect():
+        more = asyncio.Event()
+
+        async def rows():
+            yield 1
+            await more.wait()
+            yield 2
+
+        stream = as_completed(rows(), work, 4, ordered=ordered)
+        got = [await asyncio.wait_for(anext(stream), 30)]
+        more.set()
+        return [*got, *[r async for r in stream]]
+
+    assert asyncio.run(collect()) == [1, 2]
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("asynchronous", [True, False])
+def test_rows_that_fail_cost_no_result(ordered, asynchronous):
+    def rows():
+        yield from range(5)
+        raise OSError("torn")
+
+    async def later():
+        for row in rows():
+            yield row
+
+    async def work(i):
+        await asyncio.sleep(0.001 * (5 - i))
+        return i
+
+    async def collect():
+        stream = as_completed(later() if asynchronous else rows(), work, 3, ordered=ordered)
+        got = [await anext(stream) for _ in range(5)]
+        with pytest.raises(OSError, match="torn"):
+            await anext(stream)
+        return got
+
+    got = asyncio.run(collect())
+    assert (got if ordered else sorted(got)) == list(range(5))
+
+
+def test_closing_a_stream_early_leaves_no_strays():
+    cancelled = []
+
+    async def work(i):
+        try:
+            await asyncio.sleep(0 if i == 0 else 60)
+        except asyncio.CancelledError:
+            cancelled.append(i)
+            raise
+        return i
+
+    async def rows():
+        for i in range(3):
+            yield i
+        await asyncio.Event().wait()
+
+    async def collect():
+        stream = as_completed(rows(), work, 9, ordered=False)
+        assert await anext(stream) == 0
+        await asyncio.sleep(0.01)
+        await stream.aclose()
+        return [t for t in asyncio.all_tasks() if t is not asyncio.current_task()]
+
+    assert asyncio.run(collect()) == []
+    assert cancelled[0] == 1
+
+
+@pytest.mark.parametrize("in_flight", [0, -1, 1.5, "2", True])
+def test_in_flight_is_a_number_from_one(in_flight):
+    with pytest.raises(ConfigError, match="in_flight"):
+        asyncio.run(anext(as_completed([], asyncio.sleep, in_flight, ordered=True)))
+
+
 def test_a_sync_call_from_the_own_loop_is_refused():
     async def inner():
         return sync.run(asyncio.sleep(0))
