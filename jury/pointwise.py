@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from jury import factory, namespace, sync, templates
@@ -10,18 +11,24 @@ from jury.aggregation import Rule, decide, fold
 from jury.data import DataPoint, Output
 from jury.errors import ConfigError
 from jury.judge import Case, JudgeSpec, Prompt, Seat
-from jury.messages import to_output
+from jury.messages import text_of, to_messages, to_output
 from jury.panel import Panel, PanelSpec
 from jury.results import PanelResult, Usage, Vote
-from jury.scales import INCONCLUSIVE, Scale
+from jury.rubrics.asking import RubricMethod, counted
+from jury.rubrics.making import method_of, rubric_prompt
+from jury.rubrics.rubric import Rubric
+from jury.scales import INCONCLUSIVE, Boolean, Scale
+from jury.sessions.evidence import TextEvidence
 from jury.streams import as_completed
 from jury.tasks import together
 
+_DECIDED = ("status", "reason", "explanation", "agreement", "tie", "value", "passed", "mean", "std")
+_BETWEEN_CALLS = "\n\n----- another call -----\n\n"
 _FIELDS = ("input", "expected_output", "system_instructions", "id", "row", "context", "number", "trace_id")
 
 
 class Jury:
-    """A panel with a prompt and a scale; made by `llm_jury`. Safe to share between tasks and event loops."""
+    """A panel with a prompt and a scale or rubric; made by `llm_jury`. Safe to share between tasks and event loops."""
 
     def __init__(
         self,
@@ -33,8 +40,10 @@ class Jury:
         panel: PanelSpec,
         variables: Mapping[str, Any],
         strict_template: bool,
+        method: RubricMethod | None = None,
     ) -> None:
         self.name = name
+        self.method = method
         self.criteria = criteria
         self.scale = scale
         self.spec = panel
@@ -55,13 +64,15 @@ class Jury:
         return self._panel
 
     def _make(self) -> Panel:
-        panel = Panel(self.spec, self.scale, self._prompt, "pointwise")
+        how = self.method.format(0) if self.method else None
+        panel = Panel(self.spec, self.scale, self._prompt, "pointwise", how)
         for prompt in panel.prompts[1:]:
             self._check(prompt)
         return panel
 
     def _check(self, prompt: Prompt) -> None:
-        known = namespace.known("pointwise", self.variables)
+        ours = {"rubric": ""} if self.method else {}
+        known = namespace.known("pointwise", {**self.variables, **ours})
         for template in (prompt.user, prompt.system):
             templates.check(template, known, strict=self._strict, prompt_name=prompt.spec.name)
 
@@ -79,45 +90,68 @@ class Jury:
         panel = self.panel
         panel.warn_of_target(answer.model)
         seats = panel.assigned(point.number)
-        case = Case.of_output(point, answer, self.criteria, self.variables, panel.wanted)
+        cases = self._cases(point, answer, panel, panel.wanted)
         propagate = panel.lone
         gate = panel.limiter.here()
 
         async def poll(seat: Seat, replacement: bool) -> Vote:
-            async def one(repetition: int) -> Any:
+            async def one(case: Case, repetition: int) -> Any:
                 async with gate:
                     return await seat.ask(case, repetition, propagate=propagate)
 
-            judgments = await together([one(i) for i in range(self.spec.repetitions)])
-            verdict = fold(judgments, panel.rule)
+            judgments = await together([one(c, i) for i in range(self.spec.repetitions) for c in cases(seat, i)])
+            verdict = self.method.fold(judgments) if self.method else fold(judgments, panel.rule)
             return Vote(seat.name, verdict, tuple(judgments), replacement, seat.spec.weight)
 
         votes = await panel.vote(seats, poll)
+        if self.method is not None:
+            votes = self._checked(point, answer, votes)
         return self._result(point, panel, seats, votes)
+
+    def _cases(
+        self, point: DataPoint, answer: Output, panel: Panel, wanted: frozenset[str]
+    ) -> Callable[[Seat, int], Sequence[Case]]:
+        """What each seat is asked in each repetition: one case for all, but for a rubric in several orders or parts."""
+        if self.method is None:
+            same = (Case.of_output(point, answer, self.criteria, self.variables, wanted),)
+            return lambda seat, repetition: same
+
+        def make(names: Mapping[str, Any]) -> Case:
+            contexts = [c for c in (self.variables.get("context"), names.get("context"), point.context) if c]
+            extra = {**self.variables, **names, **({"context": "\n\n".join(contexts)} if contexts else {})}
+            return Case.of_output(point, answer, self.criteria, extra, wanted)
+
+        return self.method.cases(panel, make)
+
+    def _checked(self, point: DataPoint, answer: Output, votes: Sequence[Vote]) -> list[Vote]:
+        """The votes, with what became of the quotes in them."""
+        texts = [text_of(m.content) for m in to_messages(point)]
+        reference = self.method.rubric.reference if self.method else ""
+        where = TextEvidence(answer.text, *texts, point.context or "", reference)
+        parts = [[q for part in v.verdict.parts.values() for q in part.evidence] for v in votes]
+        return [replace(v, evidence_check=where.check(p).counts) if p else v for v, p in zip(votes, parts, strict=True)]
 
     def _result(self, point: DataPoint, panel: Panel, seats: Sequence[Seat], votes: list[Vote]) -> PanelResult:
         single = self.spec.assignment == "cyclic"
-        decision = decide(votes, panel.rule, panel.quorum(), len(seats), single=single)
+        if self.method is None:
+            decision = decide(votes, panel.rule, panel.quorum(), len(seats), single=single)
+            decided = {name: getattr(decision, name) for name in _DECIDED}
+            used = sum(v.decided for v in votes)
+        else:
+            decided = self.method.decided(votes, panel.quorum(), len(seats))
+            used = sum(map(counted, votes))
         judgments = [j for v in votes for j in v.judgments]
         asked = sum(not v.replacement for v in votes)
         return PanelResult(
-            status=decision.status,
-            reason=decision.reason,
-            explanation=decision.explanation,
+            **decided,
             seats=len(seats),
-            seats_used=sum(v.decided for v in votes),
-            agreement=decision.agreement,
-            tie=decision.tie,
+            seats_used=used,
             usage=Usage.total(j.usage for j in judgments),
             calls=sum(j.calls for j in judgments),
             calls_saved=(len(seats) - asked) * self.spec.repetitions,
             item_id=point.id,
             trace_id=point.trace_id,
             notes=_notes(votes),
-            value=decision.value,
-            passed=decision.passed,
-            mean=decision.mean,
-            std=decision.std,
             votes=tuple(votes),
         )
 
@@ -160,9 +194,12 @@ class Jury:
         point, answer = item_of(data, output, fields)
         panel = self.panel
         wanted = frozenset[str]().union(*(p.wanted for p in panel.prompts))
-        case = Case.of_output(point, answer, self.criteria, self.variables, wanted)
-        texts = {s.name: case.render(s.prompt) for s in panel.seats}
-        return {name: {"system": system, "user": user} for name, (system, user) in texts.items()}
+        cases = self._cases(point, answer, panel, wanted)
+        made: dict[str, dict[str, str]] = {}
+        for seat in panel.seats:
+            texts = [case.render(seat.prompt) for case in cases(seat, 0)]
+            made[seat.name] = {"system": texts[0][0], "user": _BETWEEN_CALLS.join(user for _, user in texts)}
+        return made
 
 
 def item_of(data: Any, output: Any, fields: Mapping[str, Any]) -> tuple[DataPoint, Output]:
@@ -209,6 +246,9 @@ def llm_jury(
     *,
     name: str = "llm_jury",
     criteria: str | None = None,
+    rubric: Rubric | str | Mapping[str, Any] | None = None,
+    ask: str | None = None,
+    permute: bool | None = None,
     prompt: str | None = None,
     system_prompt: str | None = None,
     judges: Sequence[str | JudgeSpec | Callable[..., Any]] | None = None,
@@ -244,10 +284,15 @@ def llm_jury(
     """A jury that judges one output at a time. Everything is checked here; no key and no client is needed yet.
 
     Give `criteria` (what a good output is) or a whole `prompt` (Mustache over the documented namespace), or both.
-    Without `labels` and `score_range` the verdict is true or false. All defaults and their reasons:
-    docs/reference/defaults.md. Raises `ConfigError` (a ValueError) naming the argument that is wrong.
+    Without `labels` and `score_range` the verdict is true or false. Or give a `rubric`: several criteria with a pass
+    rule, as a `Rubric`, a mapping, a YAML file, or the name of a shipped one; `ask` all criteria `"together"` or one
+    call `"each"`, `permute` their order. All defaults and their reasons: docs/reference/defaults.md. Raises
+    `ConfigError` (a ValueError) naming the argument that is wrong.
     """
-    if prompt is None and (criteria is None or not str(criteria).strip()):  # another type is named by prompt_of
+    if rubric is None and (ask is not None or permute is not None):
+        raise ConfigError("ask and permute belong to a rubric: give rubric=")
+    blank = criteria is None or not str(criteria).strip()  # another type is named by prompt_of
+    if rubric is None and prompt is None and blank:
         raise ConfigError("give criteria (a text that says what a good output is) or a prompt")
     given = (verdict_kind, labels, passing_labels, score_range, threshold, levels)
     if scale is not None and any(g is not None for g in given):
@@ -264,26 +309,44 @@ def llm_jury(
         "retries": retries,
         "reask": reask,
     }
+    seated = factory.panel_of(
+        panel,
+        settings,
+        judges=factory.judges_of(judges, model, client),
+        stand_ins=factory.seats_of("replacement_judges", replacement_judges, client),
+        repetitions=repetitions,
+        quorum=min_successful_judges,
+        assignment=assignment,
+        aggregator=aggregator,
+        weights=weights,
+        tie_break=tie_break,
+        stop=stop,
+        max_concurrency=max_concurrency,
+        strict=strict_panel,
+    )
+    names = factory.variables_of(variables)
+    if rubric is not None:
+        if scale is not None or any(g is not None for g in given) or criteria is not None:
+            raise ConfigError(
+                "a rubric has criteria and scales of its own; leave out criteria, scale, labels and so on"
+            )
+        method, seated = method_of(rubric, ask, permute, seated)
+        return Jury(
+            name=name,
+            criteria=method.rubric.text(),
+            prompt=rubric_prompt(method, prompt, system_prompt),
+            scale=Boolean(),
+            panel=seated,
+            variables=names,
+            strict_template=strict_template,
+            method=method,
+        )
     return Jury(
         name=name,
         criteria=criteria or "",
         prompt=factory.prompt_of("pointwise", criteria, prompt, system_prompt),
         scale=scale or factory.scale_of(*given),
-        panel=factory.panel_of(
-            panel,
-            settings,
-            judges=factory.judges_of(judges, model, client),
-            stand_ins=factory.seats_of("replacement_judges", replacement_judges, client),
-            repetitions=repetitions,
-            quorum=min_successful_judges,
-            assignment=assignment,
-            aggregator=aggregator,
-            weights=weights,
-            tie_break=tie_break,
-            stop=stop,
-            max_concurrency=max_concurrency,
-            strict=strict_panel,
-        ),
-        variables=factory.variables_of(variables),
+        panel=seated,
+        variables=names,
         strict_template=strict_template,
     )

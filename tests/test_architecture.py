@@ -23,7 +23,7 @@ FLOORS = (
         "stats.",
     ),
     ("values", "shapes", "messages", "names", "namespace", "lookup", "checking", "templates", "prompts"),
-    ("parsing", "sessions.", "checks"),
+    ("parsing", "sessions.", "checks", "rubrics.library"),
     (
         "providers.base",
         "providers.redaction",
@@ -45,7 +45,7 @@ FLOORS = (
         "calls",
     ),
     ("formats", "ladder", "judge"),
-    ("aggregation", "stopping", "panel", "summary"),
+    ("aggregation", "stopping", "panel", "rubrics.asking", "rubrics.making", "rubrics.seeds", "summary"),
     ("factory", "pointwise", "pairwise"),
     ("datasets.", "transcripts.", "store.", "runner."),
     ("demo.", "report.", "label.", "integrations."),

@@ -17,7 +17,8 @@ from jury.rubrics.reply import CriterionScore, RubricReply, contradiction
 from jury.rubrics.rubric import Decision, Rubric
 from jury.scales import Boolean, Labels, Value
 
-Fold = Callable[[Criterion, Sequence[Value]], Value | None]
+Fold = Callable[[Criterion, Sequence[Value], Sequence[float]], Value | None]
+_EPSILON = 1e-9  # of weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,33 +43,51 @@ class RubricOutcome:
         return self.decision.passed
 
 
-def fold(criterion: Criterion, values: Sequence[Value]) -> Value | None:
-    """The panel's score: the median of numbers, the majority of 0/1, the most frequent label. None for a tie."""
+def fold(criterion: Criterion, values: Sequence[Value], weights: Sequence[float] = ()) -> Value | None:
+    """The panel's score: the median of numbers, the majority of 0/1, the most frequent label. None for a tie.
+
+    Weights count for 0/1 and labels; a caller with weights has a median of its own.
+    """
     if not values:
         return None
     if isinstance(criterion.measure, Boolean | Labels):
-        counts = Counter(values).most_common(2)
-        return None if len(counts) > 1 and counts[0][1] == counts[1][1] else counts[0][0]
+        counts: Counter[Value] = Counter()
+        for value, weight in zip(values, weights or [1.0] * len(values), strict=True):
+            counts[value] += weight  # pyright: ignore[reportArgumentType] - a counter of weights
+        best = counts.most_common(2)
+        return None if len(best) > 1 and best[0][1] - best[1][1] < _EPSILON else best[0][0]
     return statistics.median(float(v) for v in values)
 
 
-def outcome(rubric: Rubric, replies: Mapping[str, RubricReply], fold: Fold = fold) -> RubricOutcome:
+_NO_WEIGHTS: Mapping[str, float] = {}
+
+
+def outcome(
+    rubric: Rubric,
+    replies: Mapping[str, RubricReply],
+    fold: Fold = fold,
+    weights: Mapping[str, float] = _NO_WEIGHTS,
+) -> RubricOutcome:
     """Both decisions over the replies by judge; judges that failed or abstained are left out by the caller.
 
     A criterion that most of the judges call not applicable does not apply; as many on both sides leave it open.
+    `weights` by judge, 1 where there is none.
     """
     values: dict[str, Value | None] = {}
     na: set[str] = set()
     for criterion in rubric.criteria:
-        scores = [r.scores[criterion.key] for r in replies.values() if criterion.key in r.scores]
-        given = [s.value for s in scores if s.value is not None]
-        absent = len(scores) - len(given)
-        if absent > len(given):
+        scored = [
+            (r.scores[criterion.key], weights.get(j, 1.0)) for j, r in replies.items() if criterion.key in r.scores
+        ]
+        given = [(s.value, w) for s, w in scored if s.value is not None]
+        there, absent = sum(w for _, w in given), sum(w for s, w in scored if s.value is None)
+        if absent > there + _EPSILON:
             na.add(criterion.key)
-        values[criterion.key] = fold(criterion, given) if absent < len(given) else None
+        settled = given and there > absent + _EPSILON
+        values[criterion.key] = fold(criterion, [v for v, _ in given], [w for _, w in given]) if settled else None
     decision = rubric.decide(values, frozenset(na))
     by_judge = {judge: rubric.decide(reply.values, reply.na) for judge, reply in replies.items()}
-    judges_passed = _majority([d.passed for d in by_judge.values()])
+    judges_passed = _majority([(d.passed, weights.get(j, 1.0)) for j, d in by_judge.items()])
     found = {j: text for j, d in by_judge.items() if (text := contradiction(replies[j], d))}
     return RubricOutcome(
         values=values,
@@ -81,11 +100,11 @@ def outcome(rubric: Rubric, replies: Mapping[str, RubricReply], fold: Fold = fol
     )
 
 
-def _majority(found: Sequence[bool | None]) -> bool | None:
-    passed, failed = sum(v is True for v in found), sum(v is False for v in found)
-    if 2 * passed > len(found):
+def _majority(found: Sequence[tuple[bool | None, float]]) -> bool | None:
+    whole = sum(w for _, w in found) + 2 * _EPSILON
+    if 2 * sum(w for v, w in found if v is True) > whole:
         return True
-    return False if 2 * failed > len(found) else None
+    return False if 2 * sum(w for v, w in found if v is False) > whole else None
 
 
 def seed_json(rubric: Rubric, reply: RubricReply, decision: Decision) -> dict[str, Any]:

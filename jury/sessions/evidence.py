@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from jury.results import EvidenceCheck
 from jury.sessions.events import Session
 from jury.sessions.quotes import EXACT_BELOW, INNER_QUOTES, MAX_QUOTE, SHORTEST, Haystack, fold
 
@@ -64,6 +65,17 @@ class EvidenceReport:
     @property
     def references_invalid(self) -> int:
         return sum(len(item.invalid) for item in self.items)
+
+    @property
+    def counts(self) -> EvidenceCheck:
+        """What a vote carries of it."""
+        return EvidenceCheck(
+            self.quotes_found,
+            self.quotes_missing,
+            self.references_valid,
+            self.references_invalid,
+            tuple(item.text for item in self.items if not item.ok),
+        )
 
     def to_dict(self) -> dict[str, int]:
         return {
