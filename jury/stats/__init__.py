@@ -12,7 +12,8 @@
     votes, planning,         effective votes; labels and items needed; stopping rules
     sequential
 
-What can be undefined is an `Estimate`: a value, or None with a reason. Names are loaded on first use, numpy with them.
+What can be undefined is an `Estimate`: a value, or None with a reason. Names are loaded on first use, and
+numpy with those that need it.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     )
     from jury.stats.estimate import REASONS, Estimate, Reason, undefined
     from jury.stats.games import Existence, Game
-    from jury.stats.intervals import bootstrap_mean, clopper_pearson, newcombe, wald_difference, wilson
+    from jury.stats.intervals import clopper_pearson, newcombe, wald_difference, wilson
     from jury.stats.judge_aware import JudgeAwareRanking, JudgedGame, judge_aware_bradley_terry
     from jury.stats.latent import LatentFit, confusion_from_gold, dawid_skene, posterior_of_votes
     from jury.stats.maps import IsotonicMap, PlattMap, cross_fitted, isotonic_map, platt_map
@@ -87,7 +88,7 @@ if TYPE_CHECKING:
     from jury.stats.ppi import PoweredMean, ppi_mean, stratified_rate
     from jury.stats.ranking import Ranking, bradley_terry, bradley_terry_bootstrap
     from jury.stats.rates import CorrectedRate, VerdictRates, rogan_gladen, rogan_gladen_bootstrap, verdict_rates
-    from jury.stats.resampling import bootstrap, resamples
+    from jury.stats.resampling import bootstrap, bootstrap_mean, resamples
     from jury.stats.sequential import (
         BayesPath,
         OperatingPoint,
@@ -128,7 +129,7 @@ _HOMES = {
     ),
     "estimate": "Estimate REASONS Reason undefined",
     "games": "Existence Game",
-    "intervals": "bootstrap_mean clopper_pearson newcombe wald_difference wilson",
+    "intervals": "clopper_pearson newcombe wald_difference wilson",
     "judge_aware": "JudgeAwareRanking JudgedGame judge_aware_bradley_terry",
     "latent": "LatentFit confusion_from_gold dawid_skene posterior_of_votes",
     "maps": "IsotonicMap PlattMap cross_fitted isotonic_map platt_map",
@@ -140,7 +141,7 @@ _HOMES = {
     "ppi": "PoweredMean ppi_mean stratified_rate",
     "ranking": "Ranking bradley_terry bradley_terry_bootstrap",
     "rates": "CorrectedRate VerdictRates rogan_gladen rogan_gladen_bootstrap verdict_rates",
-    "resampling": "bootstrap resamples",
+    "resampling": "bootstrap bootstrap_mean resamples",
     "sequential": (
         "BayesPath OperatingPoint bayes_operating bayes_path plurality reachable_outcomes strict_majority "
         "veto wald_bounds"

@@ -1,20 +1,16 @@
-"""Intervals of shares, of differences of shares and of means: Wilson, Clopper-Pearson, Newcombe, bootstrap.
+"""Intervals of shares and of differences of shares: Wilson, Clopper-Pearson, Newcombe. Loads no numpy.
 
-Counts or plain values in, an `Estimate` out. Corrected rates are in `rates.py`, paired differences in `paired.py`.
+Counts in, an `Estimate` out. Means are in `resampling.py`, corrected rates in `rates.py`, paired differences in
+`paired.py`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-
-import numpy as np
 
 from jury.errors import ConfigError
 from jury.stats.distributions import beta_quantile, check_level, z_value
 from jury.stats.estimate import Estimate, undefined
-from jury.stats.resampling import REPLICATES, Seed, bootstrap
-from jury.stats.table import IntArray
 
 
 def check_counts(successes: int, n: int) -> None:
@@ -103,31 +99,3 @@ def wald_difference(first: int, n_first: int, second: int, n_second: int, *, lev
     if se == 0.0:
         return Estimate(p - q, reason="no_variation", n=n, level=level)
     return Estimate(p - q, p - q - z * se, p - q + z * se, n=n, se=se, level=level)
-
-
-def bootstrap_mean(
-    values: Sequence[float],
-    *,
-    seed: Seed,
-    level: float = 0.95,
-    replicates: int = REPLICATES,
-    clusters: Sequence[object] | None = None,
-) -> Estimate:
-    """A mean with a percentile bootstrap interval over values, or over `clusters` of values.
-
-    Equal values have a mean but no interval (`no_variation`): resampling them would give a width of zero. For shares of
-    0 and 1 Wilson's interval is better. No values are `no_data`; NaN is a `ConfigError`.
-
-    >>> print(bootstrap_mean([0.2, 0.4, 0.4, 0.9, 1.0], seed=7))
-    0.580 [0.320, 0.860]
-    >>> bootstrap_mean([1, 1, 1], seed=7).interval is None
-    True
-    """
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or not np.isfinite(array).all():
-        raise ConfigError("values are a flat list of finite numbers")
-
-    def statistic(rows: IntArray) -> float:
-        return float(array[rows].mean())
-
-    return bootstrap(statistic, len(array), seed=seed, replicates=replicates, level=level, clusters=clusters)

@@ -1,4 +1,4 @@
-"""Bootstrap resampling of items or of clusters of items, and percentile intervals. No statistic lives here.
+"""Bootstrap resampling of items or of clusters of items, percentile intervals, and the mean as the plainest use.
 
 Every function takes `seed`: a whole number or a numpy Generator. A replicate of a statistic that is undefined is never
 replaced by a number: it is dropped and counted, and with too few left there is no interval.
@@ -112,3 +112,31 @@ def bootstrap(
     if low == high or max(values) - min(values) < 1e-12:
         return Estimate(point, reason="no_variation", n=n, level=level, note=note)
     return Estimate(point, low, high, n=n, se=float(np.std(values, ddof=1)), level=level, note=note)
+
+
+def bootstrap_mean(
+    values: Sequence[float],
+    *,
+    seed: Seed,
+    level: float = 0.95,
+    replicates: int = REPLICATES,
+    clusters: Sequence[object] | None = None,
+) -> Estimate:
+    """A mean with a percentile bootstrap interval over values, or over `clusters` of values.
+
+    Equal values have a mean but no interval (`no_variation`): resampling them would give a width of zero. For shares of
+    0 and 1 Wilson's interval is better. No values are `no_data`; NaN is a `ConfigError`.
+
+    >>> print(bootstrap_mean([0.2, 0.4, 0.4, 0.9, 1.0], seed=7))
+    0.580 [0.320, 0.860]
+    >>> bootstrap_mean([1, 1, 1], seed=7).interval is None
+    True
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise ConfigError("values are a flat list of finite numbers")
+
+    def statistic(rows: IntArray) -> float:
+        return float(array[rows].mean())
+
+    return bootstrap(statistic, len(array), seed=seed, replicates=replicates, level=level, clusters=clusters)

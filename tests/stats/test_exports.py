@@ -44,7 +44,7 @@ def test_examples(module: str) -> None:
 
 def test_numpy_is_loaded_by_the_first_function_that_needs_it() -> None:
     code = (
-        "import sys, jury.stats as s; from jury.stats import Estimate, strict_majority; "
-        "assert 'numpy' not in sys.modules; s.wilson(1, 2); assert 'numpy' in sys.modules"
+        "import sys, jury.stats as s; from jury.stats import Estimate, strict_majority; s.wilson(1, 2); "
+        "assert 'numpy' not in sys.modules; s.bootstrap_mean([1, 2], seed=1); assert 'numpy' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
