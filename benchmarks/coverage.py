@@ -376,17 +376,17 @@ def stopping(runs: int, seed: int) -> list[StopRow]:
     return rows
 
 
-def report(rows: list[Row], stops: list[StopRow]) -> str:
-    lines = [f"{'interval':<36}{'situation':<48}{'runs':>6}{'coverage':>10}{'width':>8}{'none':>7}"]
-    for row in rows:
-        numbers = ("-", "-") if row.coverage is None else (f"{row.coverage:.3f}", f"{row.width:.3f}")
-        lines.append(
-            f"{row.interval:<36}{row.situation:<48}{row.runs:>6}{numbers[0]:>10}{numbers[1]:>8}{row.without:>7.3f}"
-        )
-    if stops:
-        lines += ["", f"{'stopping at 5% error':<56}{'wrong if stopped':>18}{'stopped':>10}{'votes':>8}"]
-        lines += [f"{s.situation:<56}{s.wrong_given_stopped:>18.3f}{s.stopped:>10.3f}{s.votes:>8.2f}" for s in stops]
-    return "\n".join(lines)
+HEADER = f"{'interval':<36}{'situation':<48}{'runs':>6}{'coverage':>10}{'width':>8}{'none':>7}"
+STOP_HEADER = f"{'stopping at 5% error':<56}{'wrong if stopped':>18}{'stopped':>10}{'votes':>8}"
+
+
+def line(row: Row) -> str:
+    numbers = ("-", "-") if row.coverage is None else (f"{row.coverage:.3f}", f"{row.width:.3f}")
+    return f"{row.interval:<36}{row.situation:<48}{row.runs:>6}{numbers[0]:>10}{numbers[1]:>8}{row.without:>7.3f}"
+
+
+def stop_line(row: StopRow) -> str:
+    return f"{row.situation:<56}{row.wrong_given_stopped:>18.3f}{row.stopped:>10.3f}{row.votes:>8.2f}"
 
 
 def main() -> None:
@@ -396,12 +396,19 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    rows = [simulate(s, options.runs, options.seed) for s in studies() if options.only in s.interval]
+    if not options.json:
+        print(HEADER)
+    rows: list[Row] = []
+    for study in studies():
+        if options.only in study.interval:
+            rows.append(simulate(study, options.runs, options.seed))
+            if not options.json:
+                print(line(rows[-1]), flush=True)
     stops = stopping(options.runs, options.seed) if options.only in ("", "stopping") else []
     if options.json:
         print(json.dumps({"intervals": [asdict(r) for r in rows], "stopping": [asdict(s) for s in stops]}, indent=2))
-    else:
-        print(report(rows, stops))
+    elif stops:
+        print("", STOP_HEADER, *(stop_line(stop) for stop in stops), sep="\n")
 
 
 if __name__ == "__main__":

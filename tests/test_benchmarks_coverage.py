@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.coverage import Study, report, simulate, stopping, studies
+from benchmarks.coverage import Study, line, simulate, stop_line, stopping, studies
 from jury.stats import Estimate, undefined, wilson
 
 ROOT = Path(__file__).parent.parent
@@ -42,7 +42,7 @@ def test_coverage_is_counted() -> None:
     assert abs(row.without - 0.25) < 0.03
     assert row.coverage is not None
     assert abs(row.coverage - 2 / 3) < 0.03
-    assert "made up" in report([row], [])
+    assert "made up" in line(row)
 
 
 def test_the_stopping_bound_holds_for_judges_that_err_apart_and_breaks_for_those_that_err_together() -> None:
@@ -50,4 +50,4 @@ def test_the_stopping_bound_holds_for_judges_that_err_apart_and_breaks_for_those
     assert apart.wrong_given_stopped <= apart.epsilon
     assert together.wrong_given_stopped > 2 * together.epsilon
     assert tempered.wrong_given_stopped <= tempered.epsilon
-    assert "independent judges" in report([], [apart])
+    assert "independent judges" in stop_line(apart)
