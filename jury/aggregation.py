@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from inspect import iscoroutinefunction
 from typing import Any, Protocol, cast
 
 from jury.errors import ConfigError, ReplyError
@@ -73,6 +74,9 @@ class Rule:
             raise ConfigError(
                 f"tie_break must be a function from the deciding values to one of them, got {tie_break!r}"
             )
+        for name, function in (("tie_break", tie_break), ("aggregator", given)):
+            if iscoroutinefunction(function):
+                raise ConfigError(f"{name} must be a plain function, not an async one: nothing awaits it")
         allowed = NUMERIC if isinstance(scale, Numeric) else CATEGORICAL
         if given is None:
             return cls(allowed[0], scale, tie_break=tie_break)
@@ -110,7 +114,10 @@ class Rule:
     def _break(self, leaders: Sequence[Any], values: Sequence[Any]) -> Outcome:
         detail = _tied(leaders, values)
         if self.tie_break is not None:
-            chosen = self.tie_break(list(values))
+            try:
+                chosen = self.tie_break(list(values))
+            except Exception as error:  # noqa: BLE001 - the caller's code; the votes must survive it
+                chosen, detail = None, f"{detail}; the tie-break raised {type(error).__name__}: {error}"
             if chosen is not None:
                 if any(chosen == v and type(chosen) is type(v) for v in values):
                     return Outcome(chosen, tie=True, detail=detail)
@@ -241,20 +248,20 @@ def _no_quorum(votes: Sequence[Ballot], deciding: int, quorum: int, seats: int) 
 
 def _numeric(name: str, values: Sequence[float], weights: Sequence[float]) -> float:
     pairs = sorted(zip(values, weights, strict=True))
-    if name == "trimmed_mean" and len(pairs) >= 3:
-        pairs = pairs[1:-1]
     if name == "min":
         return pairs[0][0]
     if name == "max":
         return pairs[-1][0]
+    # A vote without weight moves nothing, neither the middle nor what is trimmed; if none has any, all count alike.
+    pairs = [(v, w) for v, w in pairs if w > 0] or [(v, 1.0) for v, _ in pairs]
+    if name == "trimmed_mean" and len(pairs) >= 3:
+        pairs = pairs[1:-1]
     total = math.fsum(w for _, w in pairs)
-    if total <= 0:
-        pairs, total = [(v, 1.0) for v, _ in pairs], float(len(pairs))
     if name == "median":
         return _median(pairs, total)
     if pairs[0][0] == pairs[-1][0]:
         return pairs[0][0]
-    return math.fsum(v * w for v, w in pairs) / total
+    return min(max(math.fsum(v * w for v, w in pairs) / total, pairs[0][0]), pairs[-1][0])
 
 
 def _median(pairs: Sequence[tuple[float, float]], total: float) -> float:

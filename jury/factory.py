@@ -13,7 +13,7 @@ from typing import Any, cast
 from jury import prompts
 from jury.errors import ConfigError
 from jury.judge import JudgeSpec, Prompt
-from jury.panel import PanelSpec
+from jury.panel import LONGEST_S, PanelSpec, distinct
 from jury.prompts import PromptSpec
 from jury.providers.base import Provider, Settings
 from jury.scales import Boolean, Labels, Numeric, Scale
@@ -46,6 +46,8 @@ def scale_of(
         return Numeric(low, high, 0.5 if threshold is None else threshold, levels or ())
     if levels is not None:
         raise ConfigError("levels name the steps of a score: they need verdict_kind='numeric'")
+    if threshold is not None:
+        logger.warning("threshold is of no use here: it belongs to score_range or verdict_kind='numeric'")
     if labels is None:
         if passing_labels:
             raise ConfigError("passing_labels needs labels")
@@ -117,7 +119,7 @@ def provider_of_client(client: Any, model: str) -> Provider:
 
 def panel_of(panel: PanelSpec | None, settings: Mapping[str, Any], **given: Any) -> PanelSpec:
     """The panel of these keywords; those that are None keep their default. `panel=` is taken as it is."""
-    chosen = {k: v for k, v in given.items() if v is not None and v != ()}
+    chosen = {k: v for k, v in given.items() if v is not None and not (k in ("judges", "stand_ins") and v == ())}
     if panel is not None:
         if chosen or any(v is not None for v in settings.values()):
             names = sorted([*chosen, *(k for k, v in settings.items() if v is not None)])
@@ -133,15 +135,24 @@ def _weights(given: Any, judges: Sequence[JudgeSpec]) -> dict[str, float]:
     values = list(cast("Sequence[Any]", given)) if isinstance(given, Sequence) else []
     if len(values) != len(judges):
         raise ConfigError(f"weights must be a mapping by judge, or one number for each of the {len(judges)} judges")
-    return {j.name: w for j, w in zip(judges, values, strict=True)}
+    seats = distinct(judges)  # names of their own, also where two functions are called alike
+    kept: list[JudgeSpec] = []
+    made: dict[str, float] = {}
+    for judge, weight in zip(judges, values, strict=True):
+        if judge not in kept:
+            kept.append(judge)
+        name = seats[kept.index(judge)].name
+        if made.setdefault(name, weight) != weight:
+            raise ConfigError(f"weights: {name} is given twice, with different weights")
+    return made
 
 
 def _settings(given: Mapping[str, Any]) -> Settings:
     chosen = {k: v for k, v in given.items() if v is not None}
     timeout = chosen.pop("timeout_ms", None)
     if timeout is not None:
-        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0:
-            raise ConfigError(f"timeout_ms must be above 0, got {timeout!r}")
+        if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= LONGEST_S * 1000:
+            raise ConfigError(f"timeout_ms must be above 0 and at most {LONGEST_S * 1000:,}, got {timeout!r}")
         chosen["timeout_s"] = timeout / 1000
     known = {f.name for f in fields(Settings)}
     return Settings(**{k: v for k, v in chosen.items() if k in known})

@@ -63,6 +63,12 @@ class JudgeSpec:
             raise ConfigError(f"judges: the provider of {self.name} has no `complete` method")
         if not isinstance(self.weight, int | float) or isinstance(self.weight, bool) or not 0 <= self.weight < 1e12:
             raise ConfigError(f"weight of {self.name} must be a number from 0, got {self.weight!r}")
+        for name in ("id", "prompt", "system_prompt", "family"):
+            text: Any = getattr(self, name)
+            if text is not None and not (isinstance(text, str) and (text.strip() or name == "system_prompt")):
+                raise ConfigError(f"judges: the {name} of a judge must be a text that is not blank, got {text!r}")
+        if self.settings is not None and not isinstance(cast("Any", self.settings), Mapping | Settings):
+            raise ConfigError(f"judges: the settings of {self.name} must be a mapping, got {self.settings!r}")
         if isinstance(self.settings, Mapping):
             unknown = [k for k in self.settings if k not in _SETTINGS]
             if unknown:

@@ -7,8 +7,9 @@ environment. What one seat's vote is (one order or both) is the jury's affair: i
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, TypeVar, cast
 
 from jury import config
@@ -26,6 +27,7 @@ from jury.tasks import Limiter, together
 logger = logging.getLogger("jury.panel")
 V = TypeVar("V", bound=Ballot)
 ASSIGNMENTS = ("all", "cyclic")
+LONGEST_S = 10**7  # about four months: more than any call, less than any clock of an event loop overflows at
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +69,28 @@ class PanelSpec:
             raise ConfigError(f"stop must be None or 'decided', got {self.stop!r}")
         if self.stop and callable(self.aggregator):
             raise ConfigError("stop='decided' needs a built-in aggregator: what a function will say cannot be foreseen")
-        _settings(self.settings)
+        if not isinstance(cast("Any", self.strict), bool):
+            raise ConfigError(f"strict_panel must be True or False, got {self.strict!r}")
         object.__setattr__(self, "judges", tuple(self.judges))
         object.__setattr__(self, "stand_ins", tuple(self.stand_ins))
+        _settings(self.settings)
+        for judge in (*self.judges, *self.stand_ins):
+            if judge.settings is not None:
+                own = judge.settings
+                _settings(own if isinstance(own, Settings) else replace(self.settings, **own), f" of {judge.name}")
         if self.judges:
             self.check(self.seats())
 
     def seats(self) -> tuple[JudgeSpec, ...]:
         """The seats, doubles dropped and every name its own; resolves a panel that none was given for."""
         judges = self.judges or tuple(JudgeSpec(model=j) for j in config.default_judges())
-        return tuple(self._weighted(_distinct(judges)))
+        return tuple(self._weighted(distinct(judges)))
 
     def reserve(self, seats: Sequence[JudgeSpec]) -> tuple[JudgeSpec, ...]:
         """The stand-ins that do not sit on the panel anyway."""
-        seated = {s.name for s in seats} | {s.model for s in seats if s.model and not (s.prompt or s.settings)}
-        return tuple(s for s in self._weighted(_distinct(self.stand_ins)) if s.name not in seated)
+        seated = [_asked(s) for s in seats]
+        others = [s for s in self.stand_ins if _asked(s) not in seated]
+        return tuple(self._weighted(distinct(others, {s.name for s in seats})))
 
     def check(self, seats: Sequence[JudgeSpec]) -> None:
         """What depends on the number of seats and their names."""
@@ -90,7 +99,7 @@ class PanelSpec:
                 f"min_successful_judges is {self.quorum}, but the panel has {len(seats)} "
                 f"judge{'s' if len(seats) != 1 else ''}: {', '.join(s.name for s in seats)}"
             )
-        unknown = set(self.weights) - {s.name for s in seats} - {s.name for s in self.stand_ins}
+        unknown = set(self.weights) - {s.name for s in seats} - {s.name for s in self.reserve(seats)}
         if unknown:
             raise ConfigError(f"weights names {sorted(unknown)}, who are not on the panel: {[s.name for s in seats]}")
 
@@ -125,7 +134,7 @@ class Panel:
         self.limiter = Limiter(spec.max_concurrency)
         self.wanted = frozenset[str]().union(*(s.wanted for s in (*self.seats, *self.stand_ins)))
         self.lone = len(self.seats) == 1 and not spec.stand_ins
-        self._turn = 0
+        self._turns = count()
         self._warned: set[str] = set()
         self._check_families()
 
@@ -134,7 +143,7 @@ class Panel:
         if self.spec.assignment == "all":
             return self.seats
         if number is None:
-            number, self._turn = self._turn, self._turn + 1
+            number = next(self._turns)  # one step: two threads never have the same turn
         return (self.seats[number % len(self.seats)],)
 
     def quorum(self) -> int:
@@ -205,20 +214,39 @@ def _prompt_of(judge: JudgeSpec, default: Prompt, prompts: dict[tuple[str, str],
     return prompts[key]
 
 
-def _distinct(judges: Sequence[JudgeSpec]) -> list[JudgeSpec]:
-    """Equal seats once; a model that sits twice with other settings gets a number, so that every name is its own."""
+def distinct(judges: Sequence[JudgeSpec], taken: Collection[str] = ()) -> list[JudgeSpec]:
+    """Equal seats once; a model that sits twice with other settings gets a number, so that every name is its own.
+
+    `taken`: names that are given away already. Raises `ConfigError` for an id that is.
+    """
     seen: list[JudgeSpec] = []
-    names: dict[str, int] = {}
     for judge in judges:
-        if judge in seen:
-            continue
-        seen.append(judge)
-        count = names[judge.name] = names.get(judge.name, 0) + 1
-        if count > 1:
-            if judge.id is not None:
-                raise ConfigError(f"judges: two different seats are called {judge.name!r}; give each its own id")
-            seen[-1] = replace(judge, id=f"{judge.name}#{count}")
-    return seen
+        if judge not in seen:
+            seen.append(judge)
+    used = {*taken, *(j.id for j in seen if j.id)}
+    ids = [j.id for j in seen if j.id]
+    twice = sorted({name for name in ids if name in taken or ids.count(name) > 1})
+    if twice:
+        raise ConfigError(f"judges: two different seats are called {twice[0]!r}; give each its own id")
+    named: list[JudgeSpec] = []
+    for judge in seen:
+        if judge.id is None:
+            name = next(n for n in _numbered(judge.name) if n not in used)
+            used.add(name)
+            named.append(judge if name == judge.name else replace(judge, id=name))
+        else:
+            named.append(judge)
+    return named
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}#{i}" for i in count(2))
+
+
+def _asked(judge: JudgeSpec) -> JudgeSpec:
+    """What is asked of a seat, apart from its name, its weight and its family."""
+    return replace(judge, id=None, weight=1.0, family=None, settings=judge.settings or None)
 
 
 def _count(name: str, value: Any) -> None:
@@ -226,14 +254,18 @@ def _count(name: str, value: Any) -> None:
         raise ConfigError(f"{name} must be a whole number from 1, got {value!r}")
 
 
-def _settings(settings: Settings) -> None:
-    _count("max_tokens", settings.max_tokens)
+def _settings(settings: Settings, whose: str = "") -> None:
+    _count(f"max_tokens{whose}", settings.max_tokens)
     for name, value in (("retries", settings.retries), ("reask", settings.reask)):
         if isinstance(cast("Any", value), bool) or not isinstance(value, int) or value < 0:
-            raise ConfigError(f"{name} must be a whole number from 0, got {value!r}")
+            raise ConfigError(f"{name}{whose} must be a whole number from 0, got {value!r}")
     timeout: Any = settings.timeout_s
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < float("inf"):
-        raise ConfigError(f"timeout_s must be above 0, got {timeout!r}")
-    temperature: Any = settings.temperature
-    if temperature is not None and (isinstance(temperature, bool) or not isinstance(temperature, int | float)):
-        raise ConfigError(f"temperature must be a number or None, got {temperature!r}")
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= LONGEST_S:
+        raise ConfigError(f"timeout_s{whose} must be above 0 and at most {LONGEST_S:,}, got {timeout!r}")
+    heat: Any = settings.temperature
+    if heat is not None and (
+        isinstance(heat, bool) or not isinstance(heat, int | float) or not 0 <= heat < float("inf")
+    ):
+        raise ConfigError(f"temperature{whose} must be a number from 0 or None, got {heat!r}")
+    if not isinstance(cast("Any", settings.structured_output), bool):
+        raise ConfigError(f"structured_output{whose} must be True or False, got {settings.structured_output!r}")

@@ -8,14 +8,15 @@ and outer spaces of a label are forgiven, the texts "true" and "0.8" are read, n
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from jury.errors import ConfigError, ReplyError
 
 Value = bool | str | float
 INCONCLUSIVE = "inconclusive"
+LARGEST = 1e100  # of a score: squares of differences must stay numbers
 TOLERANCE = 1e-9  # of a threshold: three equal scores of 0.7 have the float mean 0.6999999999999998, and pass at 0.7
 
 
@@ -78,6 +79,11 @@ class Labels:
             raise ConfigError("labels must be a list of texts, not one text")
         if isinstance(given, Mapping):
             object.__setattr__(self, "descriptions", {k: v for k, v in given.items() if v})
+            for name, meaning in given.items():
+                if meaning is not None and not isinstance(cast("Any", meaning), str):
+                    raise ConfigError(f"labels: what {name!r} means must be a text or None, got {meaning!r}")
+        if not isinstance(cast("Any", given), Iterable):
+            raise ConfigError(f"labels must be a list of texts, got {given!r}")
         names: list[Any] = list(given)
         for name in names:
             if not isinstance(name, str):
@@ -94,8 +100,9 @@ class Labels:
             folded[key] = name
         if len(names) < 2:
             raise ConfigError(f"labels needs at least two labels, got {len(names)}")
-        if isinstance(self.passing, str):
-            raise ConfigError("passing_labels must be a list of texts, not one text")
+        if isinstance(self.passing, str) or not isinstance(cast("Any", self.passing), Iterable):
+            raise ConfigError(f"passing_labels must be a list of texts, got {self.passing!r}")
+        object.__setattr__(self, "passing", tuple(self.passing))
         for name in self.passing:
             if name not in names:
                 raise ConfigError(f"passing_labels holds {name!r}, which is not among labels {names}")
@@ -106,7 +113,6 @@ class Labels:
                 f"na={self.na!r} cannot be one of passing_labels: not applicable is neither pass nor fail"
             )
         object.__setattr__(self, "labels", tuple(names))
-        object.__setattr__(self, "passing", tuple(self.passing))
         object.__setattr__(self, "_folded", folded)
 
     @property
@@ -150,8 +156,9 @@ class Numeric:
 
     def __post_init__(self) -> None:
         for bound in (self.low, self.high):
-            if isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound):
-                raise ConfigError(f"score_range needs two finite numbers, got [{self.low!r}, {self.high!r}]")
+            if isinstance(bound, bool) or not isinstance(bound, int | float) or not abs(bound) <= LARGEST:
+                limit = f"from {-LARGEST:g} to {LARGEST:g}"
+                raise ConfigError(f"score_range needs two finite numbers {limit}, got [{self.low!r}, {self.high!r}]")
         if not self.low < self.high:
             raise ConfigError(f"score_range must rise: {self.low!r} is not below {self.high!r}")
         if self.threshold is not None:
@@ -207,8 +214,9 @@ Scale = Boolean | Labels | Numeric
 
 
 def _levels(given: Any) -> tuple[str, ...]:
-    names: list[Any] = [] if isinstance(given, str) else list(given)
-    if not all(isinstance(n, str) and n.strip() for n in names) or isinstance(given, str):
+    listed = isinstance(given, Iterable) and not isinstance(given, str)
+    names = list(cast("Iterable[Any]", given)) if listed else []
+    if not listed or not all(isinstance(n, str) and n.strip() for n in names):
         raise ConfigError(f"levels must be a list of texts that are not blank, got {given!r}")
     if len({_fold(n) for n in names}) < len(names):
         raise ConfigError(f"levels must differ, got {names}")

@@ -47,6 +47,36 @@ def test_a_tie_break_may_only_choose_what_was_voted_for():
     assert "'c'" in refused.explanation
 
 
+def test_a_tie_break_that_fails_costs_no_vote():
+    def fails(values):
+        raise LookupError("no favourite")
+
+    tie = run([vote("a"), vote("b")], tie_break=fails)
+    assert (tie.value, tie.reason, tie.tie) == ("inconclusive", "tie", False)
+    assert "the tie-break raised LookupError: no favourite" in tie.explanation
+    judgments = [Judgment("j", Verdict("scored", v)) for v in ("a", "b")]
+    assert fold(judgments, Rule.of(None, AB, fails)).status == "abstained"
+
+
+def test_async_rules_are_refused():
+    async def later(values):
+        return values[0]
+
+    with pytest.raises(ConfigError, match="tie_break must be a plain function"):
+        Rule.of(None, AB, later)
+    with pytest.raises(ConfigError, match="aggregator must be a plain function"):
+        Rule.of(later, AB)
+
+
+@pytest.mark.parametrize("rule", ["mean_std", "median", "trimmed_mean"])
+def test_a_vote_without_weight_moves_no_number(rule):
+    votes = [vote(1.0), vote(3.0), vote(4.0), vote(9.0, 2.0)]
+    without = run(votes, SCORE, rule).value
+    for silent in (0.0, 3.5, 10.0):
+        assert run([*votes, vote(silent, 0.0)], SCORE, rule).value == without
+    assert run([vote(2.0, 0.0), vote(4.0, 0.0)], SCORE, rule).value == 3.0  # if none has weight, all count alike
+
+
 def test_majority_counts_the_deciding_votes():
     assert run([vote("a"), vote("a"), ABSTAINED, failed(), failed()], rule="majority").value == "a"
     short = run([vote("a"), vote("a"), vote("b"), vote("c")], rule="majority")

@@ -329,6 +329,26 @@ def test_template_names_are_checked_when_the_jury_is_made(caplog):
         ({"judges": ["a/b"], "stop": 2}, "stop"),
         ({"judges": ["a/b"], "criteria": 3}, "criteria"),
         ({"judges": ["a/b"], "max_concurrency": 0}, "max_concurrency"),
+        ({"judges": ["a/b"], "weights": {"a/b": float("nan")}}, "weight of a/b"),
+        ({"judges": ["a/b", "a/b"], "weights": [1, 2]}, "a/b is given twice"),
+        ({"judges": ["a/b"], "temperature": -1}, "temperature"),
+        ({"judges": ["a/b"], "temperature": float("nan")}, "temperature"),
+        ({"judges": ["a/b"], "temperature": float("inf")}, "temperature"),
+        ({"judges": ["a/b"], "structured_output": "yes"}, "structured_output"),
+        ({"judges": ["a/b"], "timeout_ms": float("nan")}, "timeout_ms"),
+        ({"judges": ["a/b"], "timeout_ms": float("inf")}, "timeout_ms"),
+        ({"judges": ["a/b"], "timeout_ms": 10**400}, "timeout_ms"),
+        ({"judges": ["a/b"], "strict_panel": "yes"}, "strict_panel"),
+        ({"judges": ["a/b"], "labels": 5}, "labels"),
+        ({"judges": ["a/b"], "labels": ["a", "b"], "passing_labels": 5}, "passing_labels"),
+        ({"judges": ["a/b"], "labels": {"a": 1, "b": None}}, "what 'a' means"),
+        ({"judges": ["a/b"], "score_range": (0, 10**400)}, "score_range"),
+        ({"judges": ["a/b"], "score_range": (0, 1), "levels": 5}, "levels"),
+        ({"judges": [JudgeSpec("a/b", settings={"temperature": "hot"})]}, "temperature of a/b"),
+        ({"judges": [JudgeSpec("a/b", settings={"timeout_s": -1})]}, "timeout_s of a/b"),
+        ({"judges": [JudgeSpec("a/b", settings=Settings(max_tokens=0))]}, "max_tokens of a/b"),
+        ({"judges": ["a/b"], "replacement_judges": [JudgeSpec("c/d", settings={"retries": 1.5})]}, "retries of c/d"),
+        ({"judges": [JudgeSpec("a/b", id="x")], "replacement_judges": [JudgeSpec("c/d", id="x")]}, "called 'x'"),
         ({"judges": [lambda: True]}, None),
         ({"judges": [lambda output, nothing: True]}, "nothing"),
     ],
@@ -340,6 +360,40 @@ def test_wrong_arguments_are_named(arguments, says):
     else:
         with pytest.raises(ConfigError, match=says):
             llm_jury(**arguments)
+
+
+@pytest.mark.parametrize("wrong", [{"id": 5}, {"id": " "}, {"prompt": ""}, {"family": 5}, {"settings": 5}])
+def test_wrong_seats_are_named(wrong):
+    with pytest.raises(ConfigError, match=next(iter(wrong))):
+        JudgeSpec("a/b", **wrong)
+
+
+def test_a_threshold_without_a_score_is_told(caplog):
+    llm_jury(criteria="c", judges=["a/b"], labels=["a", "b"], threshold=7)
+    assert "threshold is of no use here" in caplog.text
+
+
+def test_functions_that_are_called_alike_are_seats_of_their_own():
+    judges = [lambda output: True, lambda output: True, lambda output: False]
+    result = llm_jury(criteria="c", judges=judges, weights=[1, 2, 5]).judge_sync(output="o")
+    assert [(v.judge, v.weight) for v in result.votes] == [("<lambda>", 1), ("<lambda>#2", 2), ("<lambda>#3", 5)]
+    assert result.value is False
+
+    def down(output):
+        raise ValueError("down")
+
+    jury = llm_jury(criteria="c", judges=[down, judges[0]], replacement_judges=[judges[2], judges[0]], stop=None)
+    votes = jury.judge_sync(output="o").votes
+    assert [(v.judge, v.value, v.replacement) for v in votes] == [
+        ("down", None, False),
+        ("<lambda>", True, False),
+        ("<lambda>#2", False, True),  # the third function; the second sits on the panel anyway
+    ]
+
+
+def test_numbered_seats_keep_clear_of_names_that_are_given():
+    seats = ["a/b", JudgeSpec("a/b", settings={"temperature": 1}), JudgeSpec("c/d", id="a/b#2")]
+    assert [s.name for s in llm_jury(criteria="c", judges=seats).panel.seats] == ["a/b", "a/b#3", "a/b#2"]
 
 
 def test_wrong_items_are_named():

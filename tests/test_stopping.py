@@ -75,6 +75,25 @@ def test_numeric_rules_settle_only_when_no_completion_differs(name):
     assert stopped > 0 or name == "mean_std"  # a mean is settled by its last vote only
 
 
+@given(
+    name=st.sampled_from(["mean_std", "median", "trimmed_mean", "min", "max"]),
+    cast=st.lists(st.tuples(st.sampled_from([0.0, 2.0, 4.0]), st.sampled_from([0.0, 0.0, 0.5, 1.0])), max_size=4),
+    pending=st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=2),
+    quorum=st.integers(1, 3),
+)
+@settings(max_examples=300, deadline=None)
+def test_weights_of_nought_and_others_are_foreseen_too(name, cast, pending, quorum):
+    rule = Rule(name, Numeric(0, 4, 2))
+    votes = [vote(value, weight) for value, weight in cast]
+    if not settled(votes, rule, quorum, pending):
+        return
+    ends = set()
+    for more in completions((0.0, 1.0, 2.0, 3.0, 4.0), len(pending)):
+        late = [vote(value, weight) for value, weight in zip(more, pending, strict=True) if value is not None]
+        ends.add(decide([*votes, *late], rule, quorum, 9).value)
+    assert len(ends) == 1
+
+
 def test_a_tie_break_function_is_never_foreseen():
     rule = Rule("mode", Boolean(), tie_break=lambda values: True)
     assert not settled([vote(True), vote(False)], rule, 1, [1.0])
