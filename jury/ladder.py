@@ -85,6 +85,10 @@ async def climb(provider: Provider, request: Request, read: Callable[[Reply], Ve
                 index += 1
                 known.start, known.proven = max(known.start, index), False
                 continue
+            if error.kind == "empty" and not known.proven and moves and index + 1 < len(rungs):
+                moves -= 1  # some servers answer a way of asking that they do not know with nothing
+                index += 1
+                continue
             result.verdict = Verdict("error", failure=Failure(error.kind, error.detail, error.status))
             return result
         result._count(reply)  # pyright: ignore[reportPrivateUsage] - same module

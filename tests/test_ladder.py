@@ -114,3 +114,12 @@ def test_models_are_remembered_apart():
     ask(provider)
     asyncio.run(climb(provider, request, lambda reply: read_reply(reply.text, Boolean())))
     assert rungs_of(provider) == ["schema", "tool", "schema", "tool"]
+
+
+def test_an_empty_reply_moves_on_where_the_rung_is_not_proven():
+    empty = ProviderError("empty", "no text", usage=Usage(1, 5, 0))
+    provider = ScriptedProvider([empty, GOOD, empty], rungs=RUNGS)
+    first, second = ask(provider), ask(provider)
+    assert rungs_of(provider) == ["schema", "tool", "tool"]
+    assert (first.verdict.value, first.calls, first.usage.calls) == (True, 2, 1)
+    assert second.verdict.failure.kind == "empty"
