@@ -1,0 +1,261 @@
+"""A run against people's labels: judges and panel, the corrected pass rate, weights for later runs, and their expiry.
+
+What may be said depends on how the labels were drawn, so that is asked and never guessed:
+
+    random      the labelled items are a random sample of the run: everything can be said
+    by-class    so many passing and so many failing items by people's own label: TPR and TNR, and a rate corrected by
+                them (Rogan-Gladen), hold; the share of agreement does not
+    by-verdict  so many of each verdict of the panel: the corrected rate holds (each verdict is a stratum)
+    other       picked by hand, disagreements first, ...: numbers describe these items only
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jury.audit.reading import SAMPLED, Audited, Judged
+from jury.errors import ConfigError
+from jury.stats import (
+    Confusion,
+    Estimate,
+    JudgeAccuracy,
+    PairedCounts,
+    confusion,
+    gwet_ac,
+    judge_accuracy,
+    mcnemar,
+    rogan_gladen,
+    stratified_rate,
+    undefined,
+)
+from jury.stats.table import Category
+from jury.store import RunManifest
+from jury.weighing import Fitted, fit, plurality_of
+
+PANEL = "the panel"
+DOUBT = 0.8  # confidence at which labels speak against a raw rate: a warning that is missed costs more than a false one
+
+
+@dataclass(frozen=True, slots=True)
+class Leaning:
+    """Judge's pass rate minus people's on the same labelled items, with its `DOUBT` interval.
+
+    `flagged`: the interval excludes 0. About one judge in five that does not lean is flagged by chance.
+    """
+
+    difference: Estimate
+    flagged: bool
+
+
+def leaning(judge: Sequence[bool | int], people: Sequence[bool | int]) -> Leaning:
+    """Whether a raw rate leans, from verdicts and labels (True or 1: pass) of the same items.
+
+    >>> leaning([1] * 7 + [0] * 13, [1] * 4 + [0] * 16).flagged
+    True
+    """
+    pairs = list(zip(judge, people, strict=True))
+    only_judge = sum(bool(j) and not p for j, p in pairs)
+    only_people = sum(bool(p) and not j for j, p in pairs)
+    both = sum(bool(j) and bool(p) for j, p in pairs)
+    counts = PairedCounts(only_judge, only_people, both, len(pairs) - only_judge - only_people - both)
+    difference = mcnemar(counts, level=DOUBT).difference
+    ends = difference.interval
+    return Leaning(difference, ends is not None and not ends[0] <= 0.0 <= ends[1])
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstPeople:
+    """One judge, or the panel, against labels. `agreement` is the raw share of equal values, all labels counted."""
+
+    name: str
+    table: Confusion
+    accuracy: JudgeAccuracy
+    agreement: Estimate
+    ac1: Estimate
+    lean: Leaning | None
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """An item on which panel and people differ, with both reasons."""
+
+    item: str
+    people: Category
+    panel: Category
+    why_people: str
+    why_panel: str
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What labels say about a run. `part` is `development` or `test`; `version` names judges, models and prompts."""
+
+    sampled: str
+    part: str
+    version: str
+    n_labels: int
+    n_used: int
+    excluded: int
+    rows: tuple[AgainstPeople, ...]
+    raw_rate: Estimate
+    corrected_rate: Estimate
+    disagreements: tuple[Disagreement, ...]
+    weights: Fitted
+    notes: tuple[str, ...] = ()
+    holds_for: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def part_of(item: str) -> str:
+    """`test` for a fixed half of all item ids, `development` for the others: the split never moves."""
+    return "test" if hashlib.sha256(f"split {item}".encode()).digest()[0] % 2 else "development"
+
+
+def holds_for(manifest: RunManifest) -> dict[str, Any]:
+    """Model and prompt digest of each seat: what a calibration is true of."""
+    return {str(j.get("id")): {"model": j.get("model"), "prompt": j.get("prompt")} for j in manifest.judges}
+
+
+def expired(made_for: Mapping[str, Any], manifest: RunManifest) -> str:
+    """Why a calibration no longer holds for a run; empty where it does."""
+    now = holds_for(manifest)
+    if set(now) != set(made_for):
+        return f"the judges were {sorted(made_for)} and are {sorted(now)}"
+    for judge, was in made_for.items():
+        for what in ("model", "prompt"):
+            if was.get(what) != now[judge].get(what):
+                return f"the {what} of {judge} was {was.get(what)} and is {now[judge].get(what)}"
+    return ""
+
+
+def version_of(manifest: RunManifest) -> str:
+    """Twelve digits that change with any judge, model or prompt."""
+    return hashlib.sha256(repr(sorted(holds_for(manifest).items())).encode()).hexdigest()[:12]
+
+
+def calibrate(audit: Audited, *, sampled: str, part: str = "development", exclude: Iterable[str] = ()) -> Calibration:
+    """Judges and panel against the labels of one part, with the corrected pass rate from all labels.
+
+    `sampled` is one of `SAMPLED` (see the top of this module); `exclude` names items that prompts show as examples.
+    Weights are fitted on the development part alone. Without a usable label the estimates are None with a reason.
+    Raises `ConfigError` for an unknown word.
+    """
+    if sampled not in SAMPLED:
+        raise ConfigError(f"say how the labels were drawn: sampled must be one of {list(SAMPLED)}, got {sampled!r}")
+    if part not in ("development", "test"):
+        raise ConfigError(f"part must be 'development' or 'test', got {part!r}")
+    left_out = set(exclude)
+    labelled = audit.labelled()
+    usable = [one for one in labelled if one.item.id not in left_out]
+    kept = {one.item.id for one in usable if part_of(one.item.id) == part}
+    table_rows = [i for i, one in enumerate(audit.judged) if one.item.id in kept]
+    truth, panel = audit.truth(), audit.verdicts()
+    rows = [_row(PANEL, [panel[i] for i in table_rows], [truth[i] for i in table_rows], audit, sampled)]
+    if len(audit.judges) > 1:
+        for judge in audit.judges:
+            votes = audit.votes_of(judge)
+            rows.append(_row(judge, [votes[i] for i in table_rows], [truth[i] for i in table_rows], audit, sampled))
+    raw, corrected = _rates(audit, usable, sampled)
+    made_for = holds_for(audit.run.manifest)
+    return Calibration(
+        sampled=sampled,
+        part=part,
+        version=version_of(audit.run.manifest),
+        n_labels=len(labelled),
+        n_used=len(kept),
+        excluded=len(labelled) - len(usable),
+        rows=tuple(rows),
+        raw_rate=raw,
+        corrected_rate=corrected,
+        disagreements=tuple(_differences(audit, usable)),
+        weights=weights_from(audit, left_out),
+        notes=_notes(sampled, len(labelled) - len(usable), rows[0]),
+        holds_for=made_for,
+    )
+
+
+def weights_from(audit: Audited, exclude: Iterable[str] = (), method: str = "auto") -> Fitted:
+    """Weights fitted on the votes of a run and the labels of the development part (`jury.weighing.fit`)."""
+    from dataclasses import replace
+
+    left_out = set(exclude)
+    table = audit.table() if audit.labels else None
+    if table is None:
+        raise ConfigError("weights need verdicts with labels or a pass mark; the run has a plain numeric scale")
+    truth = [
+        label if one.item.id not in left_out and part_of(one.item.id) == "development" else None
+        for one, label in zip(audit.judged, audit.truth(), strict=True)
+    ]
+    made = fit(method, table, truth) if table.n else plurality_of(table, method, "the run has no results")
+    return replace(made, holds_for=holds_for(audit.run.manifest))
+
+
+def _row(
+    name: str, said: Sequence[Category | None], truth: Sequence[Category | None], audit: Audited, sampled: str
+) -> AgainstPeople:
+    words = {True: "PASS", False: "FAIL", None: "OTHER"}
+    judge = [None if v is None else words[audit.passed(v)] for v in said]
+    people = [None if v is None else words[audit.passed(v)] for v in truth]
+    table = confusion(judge, people)
+    found = judge_accuracy(table)
+    equal = [s == t for s, t in zip(said, truth, strict=True) if s is not None and t is not None]
+    both = [[s, t] for s, t in zip(said, truth, strict=True) if s is not None and t is not None]
+    decided = [
+        (j == "PASS", p == "PASS") for j, p in zip(judge, people, strict=True) if "OTHER" not in (j, p) and j and p
+    ]
+    agreement = _share(sum(equal), len(equal)) if sampled != "by-class" else undefined("no_data", _BY_CLASS)
+    lean = leaning([j for j, _ in decided], [p for _, p in decided]) if decided and sampled == "random" else None
+    if sampled == "by-verdict":
+        nothing = undefined("no_data", "labels drawn by verdict: shares by people's label do not carry over")
+        found = JudgeAccuracy(nothing, nothing, nothing, nothing, nothing)
+    return AgainstPeople(name, table, found, agreement, gwet_ac(both) if both else undefined("no_data"), lean)
+
+
+_BY_CLASS = "labels drawn by class: their mix is not that of the run"
+
+
+def _share(part: int, whole: int) -> Estimate:
+    from jury.stats import wilson
+
+    return wilson(part, whole) if whole else undefined("no_data")
+
+
+def _rates(audit: Audited, usable: Sequence[Judged], sampled: str) -> tuple[Estimate, Estimate]:
+    """The panel's own rate, and the rate that people would give."""
+    verdicts = [audit.passed(one.said) for one in audit.judged]
+    raw = _share(verdicts.count(True), verdicts.count(True) + verdicts.count(False))
+    if sampled == "other":
+        word = "labels drawn in another way say nothing about the rest: draw a random sample"
+        return raw, undefined("no_data", word)
+    pairs = [(audit.passed(one.said), audit.passed(one.label)) for one in usable]
+    pairs = [(v, t) for v, t in pairs if t is not None]
+    if sampled == "by-class":
+        words = {True: "PASS", False: "FAIL", None: None}
+        table = confusion([words[v] for v, _ in pairs], [words[t] for _, t in pairs])
+        return raw, rogan_gladen(table, verdicts.count(True), len([v for v in verdicts if v is not None])).estimate
+    strata: tuple[bool | None, ...] = (True, False, None)
+    passed = [sum(1 for v, t in pairs if v is s and t) for s in strata]
+    counts = [sum(1 for v, _ in pairs if v is s) for s in strata]
+    items = [sum(1 for v in verdicts if v is s) for s in strata]
+    return raw, stratified_rate(passed, counts, items)
+
+
+def _differences(audit: Audited, usable: Sequence[Judged]) -> Iterable[Disagreement]:
+    notes = {label.item: label.note for label in audit.run.labels()}
+    for one in usable:
+        said, label = audit.counted(one.said), audit.counted(one.label)
+        if said is not None and label is not None and said != label:
+            yield Disagreement(one.item.id, label, said, notes.get(one.item.id, ""), one.result.explanation)
+
+
+def _notes(sampled: str, excluded: int, panel: AgainstPeople) -> tuple[str, ...]:
+    found: list[str] = []
+    if sampled == "other":
+        found.append("labels were not drawn at random: numbers describe the labelled items only")
+    if excluded:
+        found.append(f"{excluded} labelled items are shown in prompts and were left out")
+    if panel.lean is not None and panel.lean.flagged:
+        found.append(f"labels contradict the raw pass rate: it leans by {panel.lean.difference} (80% interval)")
+    return tuple(found)

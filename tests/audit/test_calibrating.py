@@ -1,0 +1,168 @@
+"""Judges and panel against people: what may be said depends on how the labels were drawn."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from jury.audit.calibrating import calibrate, expired, holds_for, leaning, part_of, version_of
+from jury.audit.reading import audited, read_labels
+from jury.errors import ConfigError, DataError
+from jury.scales import Labels, Numeric
+from jury.store import Run
+from tests.audit.runs import manifest, pairwise, pointwise
+
+
+def votes(n: int = 200, seed: int = 0) -> tuple[list[dict[str, bool]], dict[int, bool]]:
+    """Three judges, x right in 90% and y, z lenient; truth passes in 60%."""
+    rng = random.Random(seed)
+    truth = {i: rng.random() < 0.6 for i in range(n)}
+
+    def lenient(t: bool) -> bool:
+        return t or rng.random() < 0.5
+
+    rows = [{"x": t if rng.random() < 0.9 else not t, "y": lenient(t), "z": lenient(t)} for t in truth.values()]
+    return rows, truth
+
+
+@pytest.fixture
+def run(tmp_path) -> Run:
+    rows, truth = votes()
+    return pointwise(tmp_path / "run", rows, labels={i: truth[i] for i in range(100)})
+
+
+def test_random_labels_allow_everything(run):
+    found = calibrate(audited(run), sampled="random")
+    assert (found.n_labels, found.part) == (100, "development")
+    assert found.n_used == sum(part_of(str(i)) == "development" for i in range(100))
+    assert [r.name for r in found.rows] == ["the panel", "x", "y", "z"]
+    panel = found.rows[0]
+    assert panel.table.n == found.n_used
+    assert panel.accuracy.tpr.value > 0.9 > panel.accuracy.tnr.value
+    assert panel.agreement.interval is not None
+    assert found.raw_rate.value > 0.65
+    low, high = found.corrected_rate.interval
+    assert low < 0.6 < high < found.raw_rate.value + 0.1
+    assert panel.lean.flagged
+    assert any("contradict the raw pass rate" in note for note in found.notes)
+    assert found.weights.source == "labels"
+    assert max(found.weights.weights, key=lambda j: found.weights.weights[j]) == "x"
+    first = found.disagreements[0]
+    assert first.why_people == f"note on {first.item}"
+    assert first.why_panel == f"the panel says {first.panel}"
+
+
+def test_labels_by_class_correct_the_rate_and_refuse_the_share_of_agreement(run):
+    found = calibrate(audited(run), sampled="by-class")
+    assert found.rows[0].agreement.value is None
+    assert "by class" in found.rows[0].agreement.why
+    assert found.rows[0].lean is None
+    assert found.corrected_rate.interval is not None
+
+
+def test_labels_by_verdict_keep_the_rate_and_refuse_tpr(run):
+    found = calibrate(audited(run), sampled="by-verdict")
+    assert found.rows[0].accuracy.tpr.value is None
+    assert found.corrected_rate.value == calibrate(audited(run), sampled="random").corrected_rate.value
+
+
+def test_labels_drawn_otherwise_give_no_rate(run):
+    found = calibrate(audited(run), sampled="other")
+    assert found.corrected_rate.value is None
+    assert "random sample" in found.corrected_rate.why
+    assert any("labelled items only" in note for note in found.notes)
+
+
+def test_how_labels_were_drawn_is_asked(run):
+    with pytest.raises(ConfigError, match="how the labels were drawn"):
+        calibrate(audited(run), sampled="yes")
+
+
+def test_the_two_parts_do_not_overlap_and_do_not_move(run):
+    parts = [calibrate(audited(run), sampled="random", part=p) for p in ("development", "test")]
+    assert sum(p.n_used for p in parts) == 100
+    assert parts[0].weights == parts[1].weights
+    assert part_of("7") == part_of("7")
+
+
+def test_examples_of_prompts_are_left_out(run):
+    found = calibrate(audited(run), sampled="random", exclude=["0", "1", "150"])
+    assert found.excluded == 2
+    assert not {"0", "1"} & {d.item for d in found.disagreements}
+
+
+def test_without_labels_everything_is_undefined_with_a_reason(tmp_path):
+    run = pointwise(tmp_path / "run", votes(20)[0])
+    found = calibrate(audited(run), sampled="random")
+    assert found.corrected_rate.value is None
+    assert found.rows[0].agreement.reason == "no_data"
+    assert found.weights.source != "labels"
+
+
+def test_a_calibration_expires_with_model_prompt_and_judges():
+    old = manifest("pointwise", ["x", "y"], None)
+    assert expired(holds_for(old), old) == ""
+    assert "judges" in expired(holds_for(old), manifest("pointwise", ["x"], None))
+    changed = replace(old, judges=({**old.judges[0], "prompt": "p2"}, old.judges[1]))
+    assert expired(holds_for(old), changed) == "the prompt of x was p1 and is p2"
+    assert version_of(old) != version_of(changed)
+
+
+def test_other_scales(tmp_path):
+    scale = Labels(("PASS", "FAIL", "NA"), passing=("PASS",), na="NA")
+    rows = [{"x": v, "y": v} for v in ("PASS", "FAIL", "NA")] * 10
+    run = pointwise(tmp_path / "labels", rows, scale=scale, labels=dict.fromkeys(range(30), "PASS"))
+    panel = calibrate(audited(run), sampled="random").rows[0]
+    assert panel.table.outside > 0
+    assert panel.accuracy.tnr.value is None
+    numbers = pointwise(
+        tmp_path / "numbers", [{"x": 2.0, "y": 4.0}, {"x": 4.0, "y": 4.0}] * 15, scale=Numeric(1, 5, threshold=3),
+        labels=dict.fromkeys(range(30), 5),
+    )  # fmt: skip
+    assert audited(numbers).labels == (False, True)
+    assert calibrate(audited(numbers), sampled="random").rows[1].table.n > 0
+
+
+def test_pairs(tmp_path):
+    rng = random.Random(2)
+    rows = [{"x": (s, s), "y": (s, "A")} for s in (rng.choice("AB") for _ in range(60))]
+    run = pairwise(tmp_path / "run", rows, labels={i: rows[i]["x"][0] for i in range(60)})
+    found = calibrate(audited(run), sampled="random")
+    assert found.rows[1].agreement.value == 1.0
+    assert audited(run).table().second is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("l.csv", "item,label,note\n1,pass,fine\n2,,\n3,fail,\n", [("1", "pass", "fine"), ("3", "fail", "")]),
+        (
+            "l.jsonl",
+            '{"id": 1, "value": true}\n\n{"item_id": "2", "human": false}\n',
+            [("1", True, ""), ("2", False, "")],
+        ),
+    ],
+)
+def test_label_files(tmp_path, name, text, expected):
+    (tmp_path / name).write_text(text)
+    assert [(x.item, x.value, x.note) for x in read_labels(tmp_path / name)] == expected
+
+
+@pytest.mark.parametrize("text", ['{"value": true}', "[1]", "{"])
+def test_broken_label_files_are_named(tmp_path, text):
+    (tmp_path / "l.jsonl").write_text(text)
+    with pytest.raises(DataError, match=r"l\.jsonl"):
+        read_labels(tmp_path / "l.jsonl")
+
+
+def test_a_label_off_the_scale_names_the_item(tmp_path):
+    run = pointwise(tmp_path / "run", [{"x": True}], labels={0: "perhaps"})
+    with pytest.raises(DataError, match="item 0"):
+        audited(run)
+
+
+def test_leaning_needs_a_direction():
+    assert not leaning([1, 0] * 20, [0, 1] * 20).flagged
+    assert leaning([1] * 20, [0] * 5 + [1] * 15).flagged
