@@ -36,9 +36,29 @@ if TYPE_CHECKING:
     from jury.pointwise import Jury, llm_jury
     from jury.providers.base import Provider, Request, Settings, Turn
     from jury.providers.scripted import ScriptedProvider
-    from jury.results import Comparison, Failure, Judgment, PairVote, PanelResult, Reply, Usage, Verdict, Vote
+    from jury.results import (
+        Comparison,
+        CriterionResult,
+        EvidenceCheck,
+        Failure,
+        Judgment,
+        PairVote,
+        PanelResult,
+        Reply,
+        Usage,
+        Verdict,
+        Vote,
+    )
+    from jury.rubrics.criterion import Criterion
+    from jury.rubrics.library import load_rubric
+    from jury.rubrics.rubric import Rubric
     from jury.scales import Boolean, Labels, Numeric
+    from jury.sessions.checks import code_check
+    from jury.sessions.events import Session
+    from jury.sessions.judging import SessionJury
+    from jury.sessions.making import session_jury
     from jury.summary import PositionBias, Summary, WinRate, position_bias, summarize, win_rate
+    from jury.transcripts import load_session, load_sessions
 
 __version__ = "0.1.0"
 
@@ -51,8 +71,17 @@ _HOMES = {
     "pointwise": "Jury llm_jury",
     "providers.base": "Provider Request Settings Turn",
     "providers.scripted": "ScriptedProvider",
-    "results": "Comparison Failure Judgment PairVote PanelResult Reply Usage Verdict Vote",
+    "results": "Comparison CriterionResult EvidenceCheck Failure Judgment PairVote PanelResult Reply Usage"
+    " Verdict Vote",
+    "rubrics.criterion": "Criterion",
+    "rubrics.library": "load_rubric",
+    "rubrics.rubric": "Rubric",
     "scales": "Boolean Labels Numeric",
+    "sessions.checks": "code_check",
+    "sessions.events": "Session",
+    "sessions.judging": "SessionJury",
+    "sessions.making": "session_jury",
+    "transcripts": "load_session load_sessions",
     "summary": "PositionBias Summary WinRate position_bias summarize win_rate",
 }
 _HOME = {name: f"jury.{module}" for module, names in _HOMES.items() for name in names.split()}
@@ -64,8 +93,11 @@ __all__ = [
     "Case",
     "Comparison",
     "ConfigError",
+    "Criterion",
+    "CriterionResult",
     "DataError",
     "DataPoint",
+    "EvidenceCheck",
     "Failure",
     "JudgeSpec",
     "Judgment",
@@ -88,7 +120,10 @@ __all__ = [
     "ReplyError",
     "Request",
     "ResponsePair",
+    "Rubric",
     "ScriptedProvider",
+    "Session",
+    "SessionJury",
     "Settings",
     "Summary",
     "TargetError",
@@ -100,9 +135,14 @@ __all__ = [
     "Verdict",
     "Vote",
     "WinRate",
+    "code_check",
     "llm_jury",
     "llm_jury_pairwise",
+    "load_rubric",
+    "load_session",
+    "load_sessions",
     "position_bias",
+    "session_jury",
     "summarize",
     "win_rate",
 ]

@@ -1,0 +1,284 @@
+"""`SessionJury`: one recorded session, one or several criteria, one report. `making.py` makes it from keywords."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from jury import sync
+from jury.aggregation import Rule
+from jury.errors import ConfigError
+from jury.formats import ReplyFormat
+from jury.judge import Case, Prompt, Seat
+from jury.panel import Panel, PanelSpec
+from jury.results import CriterionResult, Judgment, PanelResult, Usage, Verdict, Vote
+from jury.scales import INCONCLUSIVE
+from jury.sessions.checks import CodeCheck, facts
+from jury.sessions.criteria import SessionCriterion, joint_format, joint_names, joint_prompt
+from jury.sessions.events import Session
+from jury.sessions.evidence import SessionEvidence
+from jury.sessions.fit import fit
+from jury.sessions.votes import Ballots, summed, total, verdicts_of, whole
+from jury.sessions.windows import windows
+from jury.streams import as_completed
+from jury.tasks import Limiter, together
+from jury.transcripts import load_session
+
+SESSION_TOKENS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A session, or a part of it, as judges see it."""
+
+    names: Mapping[str, Any]
+    cut: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Criteria that are asked about in one call."""
+
+    criteria: tuple[SessionCriterion, ...]
+    panel: Panel
+    format: ReplyFormat
+    rules: Mapping[str, Rule]
+
+    def names(self, criteria: Sequence[SessionCriterion]) -> dict[str, Any]:
+        return {"joint": False, **criteria[0].names()} if len(criteria) == 1 else joint_names(criteria)
+
+
+class SessionJury:
+    """A panel with criteria for sessions; made by `session_jury`. Safe to share between tasks and event loops."""
+
+    def __init__(
+        self,
+        criteria: Sequence[SessionCriterion],
+        checks: Sequence[CodeCheck],
+        panel: PanelSpec,
+        *,
+        context: str | Mapping[str, str] | None = None,
+        ask: str = "each",
+        long: str = "fit",
+        session_tokens: int = SESSION_TOKENS,
+    ) -> None:
+        if ask not in ("each", "together"):
+            raise ConfigError(f"ask is 'each' (one call per criterion) or 'together' (one call), got {ask!r}")
+        if long not in ("fit", "windows"):
+            raise ConfigError(f"long is 'fit' or 'windows', got {long!r}")
+        if ask == "together" and panel.stop is not None and len(criteria) > 1:
+            raise ConfigError("stop= does not go with ask='together': every criterion has a vote of its own")
+        self.criteria = tuple(criteria)
+        self.checks = tuple(checks)
+        self.spec = panel
+        self.context = context
+        self.long = long
+        self.session_tokens = session_tokens
+        self._sets = _sets(self.criteria, ask, long)
+        self._prompts = [s[0].prompt if len(s) == 1 else joint_prompt(s) for s in self._sets]
+        self._groups: tuple[_Group, ...] | None = None
+        self._turn = 0
+        for one in self.criteria:
+            Rule.of(panel.aggregator, one.reply.scale, panel.tie_break)
+        if panel.judges:
+            self._groups = self._make()
+
+    @property
+    def groups(self) -> tuple[_Group, ...]:
+        """The panels, made at the first call where they come from the environment. Raises `ConfigError`."""
+        if self._groups is None:
+            self._groups = self._make()
+        return self._groups
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        return tuple(g.panel for g in self.groups)
+
+    def _make(self) -> tuple[_Group, ...]:
+        limiter = Limiter(self.spec.max_concurrency)
+        made: list[_Group] = []
+        for one_set, prompt in zip(self._sets, self._prompts, strict=True):
+            made.append(self._group(one_set, prompt))
+            made[-1].panel.limiter = limiter
+        return tuple(made)
+
+    def _group(self, criteria: tuple[SessionCriterion, ...], prompt: Prompt) -> _Group:
+        how = criteria[0].format if len(criteria) == 1 else joint_format(criteria)
+        rules = {c.key: Rule.of(self.spec.aggregator, c.reply.scale, self.spec.tie_break) for c in criteria}
+        panel = Panel(self.spec, criteria[0].reply.scale, prompt, "pointwise", how)
+        return _Group(criteria, panel, how, rules)
+
+    async def judge(
+        self, session: Any, *, context: str | Mapping[str, str] | None = None, id: str | None = None
+    ) -> PanelResult:
+        """The report on one session: a path, messages, a record or trace of a known tool, or a `Session`.
+
+        `context` replaces the jury's. A session whose target failed is not judged. Raises `ConfigError` for a missing
+        context before any call, `DataError` for what cannot be read as a session.
+        """
+        read = session if isinstance(session, Session) else load_session(session)
+        name = id if id is not None else read.id
+        if read.error is not None:
+            told = f"Not judged: the target errored ({read.error})."
+            return PanelResult("not_judged", explanation=told, item_id=name, value=INCONCLUSIVE, error=str(read.error))
+        given = [self._with_context(c, context) for c in self.criteria]
+        checked = [check.run(read) for check in self.checks]
+        if not given:
+            return PanelResult(**summed(checked), item_id=name, criteria=tuple(checked))
+        ours = {c.key: c for c in given}
+        told = facts(self.checks, checked)
+        turn, self._turn = self._turn, self._turn + 1
+        work = [
+            self._vote(g, [ours[c.key] for c in g.criteria], replace(read, id=name), told, turn) for g in self.groups
+        ]
+        ballots = await together(work)
+        return self._result(name, read, ballots, checked)
+
+    def _with_context(self, one: SessionCriterion, given: Any) -> SessionCriterion:
+        made = one.with_context(self.context).with_context(given)
+        made.check()
+        return made
+
+    async def _vote(
+        self, group: _Group, criteria: Sequence[SessionCriterion], session: Session, told: Any, turn: int
+    ) -> Ballots:
+        """All votes on the criteria of one group."""
+        panel = group.panel
+        panel.warn_of_target(session.model)
+        views = self.views(session, criteria)
+        cases = [self._case(group, criteria, session, view, told) for view in views]
+        seats = panel.assigned(turn)
+        gate = panel.limiter.here()
+        kept: dict[int, Mapping[str, Verdict]] = {}
+
+        async def poll(seat: Seat, replacement: bool) -> Vote:
+            async def one(case: Case, repetition: int) -> Judgment:
+                async with gate:
+                    return await seat.ask(case, repetition, propagate=panel.lone)
+
+            asks = [(n, c, i) for i in range(self.spec.repetitions) for n, c in enumerate(cases)]
+            judgments = await together([one(c, i) for _, c, i in asks])
+            asked = [(n, j) for (n, _, _), j in zip(asks, judgments, strict=True)]
+            parts = verdicts_of(criteria, asked, group.rules)
+            vote = Vote(seat.name, whole(parts), tuple(judgments), replacement, seat.spec.weight)
+            kept[id(vote)] = parts
+            return vote
+
+        votes = await panel.vote(seats, poll)
+        single = self.spec.assignment == "cyclic"
+        pairs = [(v, kept[id(v)]) for v in votes]
+        cut = any(view.cut for view in views)
+        return Ballots(criteria, pairs, group.rules, panel.quorum(), len(seats), cut, single)
+
+    def views(self, session: Session, criteria: Sequence[SessionCriterion]) -> list[_View]:
+        """What of the session judges get to see: all that fits, or one part after the other."""
+        if self.long == "windows" and all(c.every_event for c in criteria):
+            parts = windows(session, max_tokens=self.session_tokens)
+            if len(parts) > 1:
+                told = [f"part {w.number} of {w.of}, events {w.first} to {w.last}" for w in parts]
+                return [
+                    _View({**w.session.namespace(), "cut": f"this is {text}"}, note=text)
+                    for w, text in zip(parts, told, strict=True)
+                ]
+        fitted = fit(session, max_tokens=self.session_tokens)
+        return [_View(fitted.namespace(), bool(fitted.cut), str(fitted.cut))]
+
+    def _case(
+        self, group: _Group, criteria: Sequence[SessionCriterion], session: Session, view: _View, told: Any
+    ) -> Case:
+        extra = {"session": view.names, "facts": told, **group.names(criteria)}
+        case = Case.of_output(session.data, session.output, "", extra, group.panel.wanted)
+        if view.note:
+            case.format = replace(group.format, notes=(view.note,))
+        return case
+
+    def _result(
+        self, name: str | None, session: Session, ballots: Sequence[Ballots], checked: Sequence[CriterionResult]
+    ) -> PanelResult:
+        evidence = SessionEvidence(session)
+        found = {r.key: r for b in ballots for r in b.results(evidence)}
+        criteria = [*(found[c.key] for c in self.criteria), *checked]
+        votes = _merged(ballots, found)
+        judgments = [j for v in votes for j in v.judgments]
+        seats = len(dict.fromkeys(s.name for p in self.panels for s in p.seats))
+        return PanelResult(
+            **summed(criteria),
+            seats=1 if self.spec.assignment == "cyclic" else seats,
+            seats_used=sum(any(v.decided for v in (vote.verdict, *vote.verdict.parts.values())) for vote in votes),
+            usage=Usage.total(j.usage for j in judgments),
+            calls=sum(j.calls for j in judgments),
+            calls_saved=sum(b.seats - sum(not v.replacement for v, _ in b.votes) for b in ballots)
+            * self.spec.repetitions,
+            item_id=name,
+            notes=_notes(votes, session),
+            votes=votes,
+            criteria=tuple(criteria),
+        )
+
+    def judge_sync(self, session: Any, **fields: Any) -> PanelResult:
+        """`judge` without `await`; works inside a running event loop (notebooks) too."""
+        return sync.run(self.judge(session, **fields))
+
+    def judge_many(self, sessions: Iterable[Any], *, ordered: bool = True) -> AsyncIterator[PanelResult]:
+        """The reports on many sessions: sessions, or mappings with the names of `judge`'s arguments."""
+        return as_completed(sessions, self._judge_row, self.spec.max_concurrency, ordered=ordered)
+
+    async def _judge_row(self, row: Any) -> PanelResult:
+        if isinstance(row, Mapping) and "session" in row:
+            return await self.judge(**cast("dict[str, Any]", row))
+        return await self.judge(row)
+
+    def judge_many_sync(self, sessions: Iterable[Any], *, ordered: bool = True) -> Iterator[PanelResult]:
+        """`judge_many` as a plain iterator."""
+        return sync.iterate(sessions, lambda given: self.judge_many(given, ordered=ordered))
+
+    def render(
+        self, session: Any, *, context: str | Mapping[str, str] | None = None
+    ) -> dict[str, list[dict[str, str]]]:
+        """The exact texts that each seat would get, one `{"system", "user"}` for each call. Calls nobody."""
+        read = session if isinstance(session, Session) else load_session(session)
+        ours = {c.key: self._with_context(c, context) for c in self.criteria}
+        told = facts(self.checks, [check.run(read) for check in self.checks])
+        made: dict[str, list[dict[str, str]]] = {}
+        for group in self.groups:
+            criteria = [ours[c.key] for c in group.criteria]
+            for view in self.views(read, criteria):
+                case = self._case(group, criteria, read, view, told)
+                for seat in group.panel.seats:
+                    system, user = case.render(seat.prompt)
+                    made.setdefault(seat.name, []).append({"system": system, "user": user})
+        return made
+
+
+def _sets(criteria: Sequence[SessionCriterion], ask: str, long: str) -> list[tuple[SessionCriterion, ...]]:
+    """Which criteria share a call."""
+    if ask == "each" or len(criteria) < 2:
+        return [(c,) for c in criteria]
+    if long == "fit":
+        return [tuple(criteria)]
+    sets = [tuple(c for c in criteria if c.every_event is kind) for kind in (False, True)]
+    return [s for s in sets if s]
+
+
+def _merged(ballots: Sequence[Ballots], found: Mapping[str, CriterionResult]) -> tuple[Vote, ...]:
+    """One vote for each judge over all criteria, with all its calls."""
+    by_judge: dict[str, list[tuple[Vote, Mapping[str, Verdict]]]] = {}
+    for ballot in ballots:
+        for vote, parts in ballot.votes:
+            by_judge.setdefault(vote.judge, []).append((vote, parts))
+    made: list[Vote] = []
+    for judge, pairs in by_judge.items():
+        parts = {key: verdict for _, given in pairs for key, verdict in given.items()}
+        first = pairs[0][0]
+        checks = [v.evidence_check for key in parts for v in found[key].votes if v.judge == judge]
+        judgments = tuple(j for vote, _ in pairs for j in vote.judgments)
+        made.append(replace(first, verdict=whole(parts), judgments=judgments, evidence_check=total(checks)))
+    return tuple(made)
+
+
+def _notes(votes: Sequence[Vote], session: Session) -> tuple[str, ...]:
+    said = [f"{v.judge}: {note}" for v in votes for j in v.judgments for note in (*j.notes, *j.verdict.notes)]
+    parts = [f"{v.judge}: {note}" for v in votes for p in v.verdict.parts.values() for note in p.notes]
+    return tuple(dict.fromkeys([*(f"session: {note}" for note in session.notes), *said, *parts]))

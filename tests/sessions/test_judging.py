@@ -1,0 +1,319 @@
+"""`session_jury`: criteria of sessions, alone and sharing a call, long sessions, examples, code checks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jury import ConfigError, JudgeSpec, PanelResult, ScriptedProvider
+from jury.sessions.checks import code_check
+from jury.sessions.events import Event, Session
+from jury.sessions.making import session_jury
+from jury.transcripts import load_session
+
+MESSAGES = [
+    {"role": "user", "content": "Who has Winter Birds?"},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "who_has", "arguments": "{}"}}],
+    },
+    {"role": "tool", "tool_call_id": "c1", "content": "R. Stein"},
+    {"role": "assistant", "content": "R. Stein has it until 9 May."},
+]
+RULES = "1. Never name another reader."
+FAIL = {"evidence": ["R. Stein has it"], "violations": [{"rule": 1, "event": "event 4"}], "verdict": "FAIL"}
+PASS = {"evidence": ["event 9"], "violations": [], "verdict": "PASS"}
+NA = {"evidence": [], "quote": "", "verdict": "NA"}
+
+
+def seats(*scripts: Any, **options: Any) -> list[JudgeSpec]:
+    """One scripted judge for each script: a reply for every call, or a function of the request."""
+    made: list[JudgeSpec] = []
+    for n, script in enumerate(scripts):
+        answer = script if callable(script) else lambda request, given=script: given
+        made.append(JudgeSpec(f"scripted/{n}", provider=ScriptedProvider(answer, **options)))
+    return made
+
+
+def long_session(count: int = 400) -> Session:
+    events = [Event(1, "user", "Renew my book."), *(Event(i, "assistant", f"step {i} " * 20) for i in range(2, count))]
+    return Session((*events, Event(count, "assistant", "Done.")), id="long")
+
+
+def test_one_criterion() -> None:
+    result = session_jury("policy", context=RULES, judges=seats(FAIL, FAIL, PASS)).judge_sync(MESSAGES, id="s1")
+
+    assert (result.value, result.passed, result.status, result.item_id) == ("FAIL", False, "decided", "s1")
+    assert result.agreement == pytest.approx(2 / 3)
+    assert [c.key for c in result.criteria] == ["policy"]
+    assert result.votes[0].verdict.fields["violations"] == [{"rule": 1, "event": "event 4"}]
+    assert result.calls == 3
+    assert PanelResult.from_json(result.to_json()) == result
+
+
+def test_evidence_is_looked_up_in_the_session() -> None:
+    result = session_jury("policy", context=RULES, judges=seats(FAIL, PASS)).judge_sync(MESSAGES)
+
+    found, missing = (v.evidence_check for v in result.votes)
+    assert found is not None
+    assert (found.quotes_found, found.missing) == (1, ())
+    assert missing is not None
+    assert (missing.references_invalid, missing.missing) == (1, ("event 9",))
+
+
+@pytest.mark.parametrize("context", [None, "", "  "])
+def test_a_missing_context_is_an_error_before_any_call(context: str | None) -> None:
+    judges = seats(PASS)
+    with pytest.raises(ConfigError, match="policy needs a context: the rules"):
+        session_jury("policy", context=context, judges=judges).judge_sync(MESSAGES)
+    assert isinstance(judges[0].provider, ScriptedProvider)
+    assert judges[0].provider.requests == []
+
+    late = session_jury("policy", judges=judges).judge_sync(MESSAGES, context=RULES)
+    assert late.value == "PASS"
+
+
+def test_a_target_error_stops_before_any_call() -> None:
+    judges = seats(PASS)
+    record = {"messages": MESSAGES, "error": {"message": "boom", "type": "server_error"}}
+    session = Session(load_session(MESSAGES).events, error=load_session(record).error)
+    result = session_jury("policy", context=RULES, judges=judges).judge_sync(session)
+
+    assert result.status == "not_judged"
+    assert "boom" in str(result.error)
+    assert isinstance(judges[0].provider, ScriptedProvider)
+    assert judges[0].provider.requests == []
+
+
+def test_several_criteria_share_a_call_and_keep_their_own_verdicts() -> None:
+    judges = seats({"policy": FAIL, "tone": NA}, {"policy": PASS, "tone": {"verdict": "maybe"}})
+    jury = session_jury(["policy", "tone"], context=RULES, judges=judges, ask="together", min_successful_judges=1)
+    result = jury.judge_sync(MESSAGES)
+    policy, tone = result.criteria
+
+    assert result.calls == 2
+    assert (policy.status, policy.reason) == ("inconclusive", "tie")
+    assert (tone.value, tone.status) == ("NA", "not_applicable")
+    assert [v.verdict.status for v in tone.votes] == ["not_applicable", "error"]
+    assert [v.value for v in policy.votes] == ["FAIL", "PASS"]  # the other criterion's error is not this one's
+    assert policy.votes[0].verdict.evidence == ("R. Stein has it",)
+    assert result.status == "inconclusive"
+    assert isinstance(judges[0].provider, ScriptedProvider)
+    text = judges[0].provider.requests[0].prompt
+    assert text.count("R. Stein has it until 9 May.") == 1
+    assert text.index("R. Stein has it") < text.index("Question 1: policy") < text.index("Question 2: tone")
+    assert text.count(RULES) == 2
+
+
+def test_asked_one_by_one_a_judge_still_has_one_vote() -> None:
+    def answer(request: Any) -> Any:
+        return FAIL if "violations" in request.schema["properties"] else NA
+
+    result = session_jury(["policy", "tone"], context=RULES, judges=seats(answer, answer)).judge_sync(MESSAGES)
+
+    assert result.calls == 4
+    assert [c.value for c in result.criteria] == ["FAIL", "NA"]
+    assert (result.value, len(result.votes)) == ("FAIL", 2)
+    assert result.votes[0].verdict.parts["tone"].status == "not_applicable"
+    assert [j.criterion for j in result.votes[0].judgments] == ["policy", "tone"]
+
+
+def test_a_stand_in_votes_only_on_what_a_seat_failed_on() -> None:
+    bad = {"policy": PASS, "tone": {"verdict": "?"}}
+    spare = JudgeSpec("scripted/spare", provider=ScriptedProvider(lambda r: {"policy": FAIL, "tone": NA}))
+    jury = session_jury(
+        ["policy", "tone"], context=RULES, judges=seats(bad), replacement_judges=[spare], ask="together"
+    )
+    policy, tone = jury.judge_sync(MESSAGES).criteria
+
+    assert [v.judge for v in policy.votes] == ["scripted/0"]
+    assert policy.value == "PASS"
+    assert tone.value == "NA"
+
+
+def test_policy_has_no_na_unless_its_option_says_so() -> None:
+    na = {"evidence": [], "violations": [], "untested_rules": [1], "verdict": "NA"}
+    plain = session_jury("policy", context=RULES, judges=seats(na)).judge_sync(MESSAGES)
+    assert plain.votes[0].verdict.failure is not None
+    assert plain.votes[0].verdict.failure.kind == "bad_verdict"
+
+    for options in ({"untested": True}, {"policy": {"untested": True}}):
+        chosen = session_jury("policy", context=RULES, judges=seats(na), options=options).judge_sync(MESSAGES)
+        assert (chosen.status, chosen.passed) == ("not_applicable", None)
+
+
+def test_a_long_session_is_cut_and_its_pass_is_partial_where_every_event_counts() -> None:
+    judges = seats(PASS)
+    jury = session_jury("policy", context=RULES, judges=judges, session_tokens=2000)
+    result = jury.judge_sync(long_session())
+
+    assert (result.value, result.partial, result.passed) == ("PASS", True, None)
+    assert result.criteria[0].partial
+    assert any("events left out" in note for note in result.notes)
+    assert isinstance(judges[0].provider, ScriptedProvider)
+    assert "The recording is not complete" in judges[0].provider.requests[0].prompt
+    assert not session_jury("policy", context=RULES, judges=judges).judge_sync(MESSAGES).partial
+
+    done = {"evidence": [], "verdict": "PASS"}
+    whole = session_jury("task-completion", judges=seats(done), session_tokens=2000).judge_sync(long_session())
+    assert (whole.passed, whole.partial) == (True, False)
+
+    failed = session_jury("policy", context=RULES, judges=seats(FAIL), session_tokens=2000).judge_sync(long_session())
+    assert (failed.passed, failed.partial) == (False, False)
+
+
+def test_a_long_session_in_windows_fails_where_one_part_fails() -> None:
+    def answer(request: Any) -> Any:
+        return FAIL if "step 200 step" in request.prompt else PASS
+
+    jury = session_jury("policy", context=RULES, judges=seats(answer), session_tokens=3000, long="windows")
+    result = jury.judge_sync(long_session())
+
+    assert (result.value, result.partial) == ("FAIL", False)
+    assert result.calls > 3
+    assert len({j.notes for j in result.votes[0].judgments}) == result.calls
+    assert {"rule": 1, "event": "event 4"} in result.votes[0].verdict.fields["violations"]
+
+    def lost(request: Any) -> Any:
+        return None if "step 200 step" in request.prompt else PASS
+
+    jury = session_jury("policy", context=RULES, judges=seats(lost), session_tokens=3000, long="windows")
+    assert jury.judge_sync(long_session()).reason == "errors"
+
+
+def test_examples_stand_right_after_the_definitions() -> None:
+    own = [(MESSAGES, "FAIL", "names a reader"), {"session": MESSAGES[:1], "verdict": "PASS"}]
+    for name in ("policy", "tone", "tool-use", "escalation", "groundedness", "honest-reporting", "task-completion"):
+        text = session_jury(name, context=RULES, judges=seats(PASS), examples=own).render(MESSAGES)["scripted/0"][0][
+            "user"
+        ]
+        first = text.index("An example, judged FAIL: names a reader")
+        assert text.index("The verdicts:") < first < text.index("An example, judged PASS") < text.index("session>")
+
+
+def test_code_checks_are_criteria_and_facts_and_can_be_all_there_is() -> None:
+    def broken(session: Session) -> bool:
+        raise KeyError("x")
+
+    checks = [
+        code_check("has_answer", lambda s: (bool(s.final_message), "there is one"), fact=True),
+        code_check("calls", lambda s: len(s.tools_called), passes=lambda n: n < 1),
+        code_check("events", lambda s: len(s.events), fact=True),
+        code_check("refund", lambda s: None),
+        code_check("broken", broken),
+    ]
+    alone = session_jury(checks=checks[:4]).judge_sync(MESSAGES)
+    assert [c.value for c in alone.criteria] == ["PASS", "FAIL", 4.0, "NA"]
+    assert all(c.code for c in alone.criteria)
+    assert (alone.value, alone.passed, alone.calls, alone.votes) == ("FAIL", False, 0, ())
+    assert alone.explanation == "calls: found 1"
+
+    judges = seats(PASS)
+    result = session_jury("policy", context=RULES, judges=judges, checks=[checks[0], checks[2], checks[4]])
+    report = result.judge_sync(MESSAGES)
+    assert [c.key for c in report.criteria] == ["policy", "has_answer", "events", "broken"]
+    assert (report.criteria[3].status, report.criteria[3].reason) == ("inconclusive", "errors")
+    assert report.status == "inconclusive"
+    assert isinstance(judges[0].provider, ScriptedProvider)
+    prompt = judges[0].provider.requests[0].prompt
+    assert "Measured by code, and true whatever the session says: events: 4\n" in prompt
+    assert 'has_answer: yes ("there is one")' in prompt
+    assert "broken" not in prompt
+
+
+def test_the_seeds_text_files_run_as_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "refunds.txt"
+    file.write_text(
+        "Rules:\n{context}\n<transcript>\n{transcript}\n</transcript>\n"
+        '{{"evidence": ["x"], "bad": [{{"step": 3, "problem": "..."}}], "sure": true, "verdict": "PASS"}}\n'
+        "verdict is exactly PASS or FAIL.\n"
+    )
+    judges = seats({"evidence": [], "bad": [{"step": 4, "problem": "p"}], "sure": False, "verdict": "FAIL"})
+    result = session_jury(file, context=RULES, judges=judges).judge_sync(MESSAGES)
+
+    assert result.value == "FAIL"
+    assert result.notes == ()
+    assert isinstance(judges[0].provider, ScriptedProvider)
+    request = judges[0].provider.requests[0]
+    assert request.system == ""
+    assert request.prompt.startswith(f"Rules:\n{RULES}\n<transcript>\n" + '{"i": 1, "type": "user"')
+    assert request.schema is not None
+    assert list(request.schema["properties"]) == ["evidence", "bad", "sure", "verdict"]
+    assert request.schema["properties"]["verdict"]["enum"] == ["PASS", "FAIL"]
+    with pytest.raises(ConfigError, match="needs a context"):
+        session_jury(file, judges=judges).judge_sync(MESSAGES)
+    with pytest.raises(ConfigError, match="no place for examples"):
+        session_jury(file, judges=judges, examples=[(MESSAGES, "PASS")])
+
+
+def test_functions_judge_sessions_too() -> None:
+    jury = session_jury(
+        "tone", context="Be kind.", judges=[lambda output: ("Stein" not in output, "looked for a name")]
+    )
+    result = jury.judge_sync(MESSAGES)
+    assert (result.value, result.explanation) == ("FAIL", "looked for a name")
+
+    both = session_jury(
+        ["policy", "tone"], context=RULES, judges=[lambda case: {"policy": True, "tone": "NA"}], ask="together"
+    )
+    assert [c.value for c in both.judge_sync(MESSAGES).criteria] == ["PASS", "NA"]
+
+
+def test_repetitions_and_many_sessions() -> None:
+    replies = iter([PASS, FAIL, FAIL] * 2)
+    judge = JudgeSpec("scripted/a", provider=ScriptedProvider(lambda r: next(replies)))
+    jury = session_jury("policy", context=RULES, judges=[judge], repetitions=3)
+    rows = [{"session": MESSAGES, "id": "a"}, MESSAGES]
+    results = list(jury.judge_many_sync(rows))
+
+    assert [r.value for r in results] == ["FAIL", "FAIL"]
+    assert results[0].item_id == "a"
+    assert len(results[0].votes[0].judgments) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"criteria": "polcy"}, "policy"),
+        ({"criteria": "critic"}, "rubric prompt"),
+        ({"criteria": []}, "name of a session prompt"),
+        ({"criteria": ["policy", "policy"]}, "occurs twice"),
+        ({"options": {"untestd": True}}, "untested"),
+        ({"options": {"tone": {"untested": True}}}, "tone"),
+        ({"context": {"polcy": "x"}}, "policy"),
+        ({"examples": [(MESSAGES, "MAYBE")]}, "PASS, FAIL"),
+        ({"examples": ["x"]}, "session, verdict"),
+        ({"ask": "both"}, "together"),
+        ({"long": "cut"}, "windows"),
+        ({"checks": [code_check("policy", lambda s: True)]}, "occurs twice"),
+    ],
+)
+def test_wrong_arguments_are_named_at_once(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        session_jury(**{"criteria": "policy", "context": RULES, "judges": seats(PASS), **given})
+
+
+def test_a_prompt_without_a_place_for_it_cannot_share_a_call(tmp_path: Path) -> None:
+    own = tmp_path / "own.md"
+    own.write_text("Is it polite?\n{{session.transcript}}\n")
+    session_jury(own, judges=seats(PASS))
+    with pytest.raises(ConfigError, match="cannot share a call"):
+        session_jury([own, "policy"], context=RULES, judges=seats(PASS), ask="together")
+    own.write_text("Is it polite?\n")
+    with pytest.raises(ConfigError, match="shows nothing of a session"):
+        session_jury(own, judges=seats(PASS))
+
+
+def test_the_replies_of_the_shipped_cases_are_read_by_the_jury_of_their_prompt() -> None:
+    from jury.prompts import load, names
+
+    for name in (n for n in names() if load(n).meta.get("kind") == "session"):
+        for line in (Path(str(load(name).path)) / "cases.jsonl").read_text("utf-8").splitlines():
+            case = json.loads(line)
+            reply = {"evidence": [], **case.get("fields", {}), "verdict": case["expect"]}
+            result = session_jury(name, context=case.get("context"), judges=seats(reply)).judge_sync(case["session"])
+            assert result.value == case["expect"]
