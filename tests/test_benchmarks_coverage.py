@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.coverage import Study, line, simulate, stop_line, stopping, studies
+from benchmarks.coverage import Study, line, simulate, studies
+from benchmarks.stopping_bound import stop_line, stopping
 from jury.stats import Estimate, undefined, wilson
 
 ROOT = Path(__file__).parent.parent
