@@ -97,6 +97,13 @@ def test_a_snapshot_has_the_price_of_its_name_unless_it_has_its_own() -> None:
     assert find("openai-responses", "gpt-5-mini") == PRICES["openai/gpt-5-mini"]
 
 
+@pytest.mark.parametrize("model", ["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano", "o3", "o4-mini"])
+def test_cached_tokens_without_a_price_make_the_cost_unknown(model: str) -> None:
+    price = find("openai", model)
+    assert cost(price, Usage(1, 1000, 200, 0)) is not None
+    assert cost(price, Usage(1, 1000, 200, 400)) is None
+
+
 @pytest.mark.parametrize("name", [("openai", "gpt-unheard-of"), ("azure", "gpt-5-mini"), ("ollama", "llama3.2")])
 def test_an_unlisted_model_has_no_price(name: tuple[str, str]) -> None:
     assert find(*name) is None

@@ -1,8 +1,8 @@
 """What a call cost: list prices with their date, a user's own from the configuration, and the sum. Unknown is None.
 
-Prices are US dollars per million tokens of the vendors' standard tier, as their price pages said on `AS_OF`. A reply
-that names another tier (priority, flex, batch), a prompt beyond the length a price holds for, or a kind of token
-without a price makes the cost unknown, never zero.
+Prices are US dollars per million tokens of the vendors' standard tier, collected by `AS_OF`; above each table stands
+where they come from. A reply that names another tier (priority, flex, batch), a prompt beyond the length a price holds
+for, or a kind of token without a price makes the cost unknown, never zero.
 """
 
 from __future__ import annotations
@@ -35,18 +35,20 @@ class Price:
     date: str = ""
 
 
-Row = tuple[float, float, float] | tuple[float, float, float, float]
+Row = tuple[float, float | None, float] | tuple[float, float | None, float, float]
 
 
 def _listed(provider: str, rows: Mapping[str, Row], limit: int | None = None) -> dict[str, Price]:
-    """Rows of input, cached input, output and (where writing to the cache has its own price) cache write."""
+    """Rows of input, cached input (None: unknown), output and, where writing to the cache has its own price, cache
+    write."""
     return {
         f"{provider}/{model}": Price(row[0], row[2], row[1], row[3] if len(row) == 4 else row[0], limit, AS_OF)
         for model, row in rows.items()
     }
 
 
-# From developers.openai.com/api/docs/pricing and the pages of the models there.
+# From developers.openai.com/api/docs/pricing and the pages of the models there. Where no page on record says
+# what cached tokens cost, it is None.
 _OPENAI_LONG: Mapping[str, Row] = {  # twice as much above 272,000 input tokens
     "gpt-6.2-sol": (2.0, 0.1, 10.0, 2.5),
     "gpt-6.1-sol": (2.0, 0.1, 10.0, 2.5),
@@ -67,13 +69,13 @@ _OPENAI: Mapping[str, Row] = {
     "gpt-5": (1.25, 0.125, 10.0),
     "gpt-5-mini": (0.25, 0.025, 2.0),
     "gpt-5-nano": (0.05, 0.005, 0.4),
-    "gpt-4.1": (2.0, 0.5, 8.0),
-    "gpt-4.1-mini": (0.4, 0.1, 1.6),
-    "gpt-4.1-nano": (0.1, 0.025, 0.4),
+    "gpt-4.1": (2.0, None, 8.0),
+    "gpt-4.1-mini": (0.4, None, 1.6),
+    "gpt-4.1-nano": (0.1, None, 0.4),
     "gpt-4o": (2.5, 1.25, 10.0),
     "gpt-4o-mini": (0.15, 0.075, 0.6),
-    "o3": (2.0, 0.5, 8.0),
-    "o4-mini": (1.1, 0.275, 4.4),
+    "o3": (2.0, None, 8.0),
+    "o4-mini": (1.1, None, 4.4),
 }
 
 # From platform.claude.com/docs/en/about-claude/pricing; cache writes at the rate for five minutes.
@@ -99,6 +101,7 @@ PRICES: Mapping[str, Price] = {
     **_listed("anthropic", _ANTHROPIC),
     **_listed("anthropic", {"claude-haiku-5-5": (0.1, 0.01, 0.5, 0.125)}, limit=100_000),
     **_listed("anthropic", {"claude-sonnet-4-5": (3.0, 0.3, 15.0, 3.75)}, limit=200_000),
+    # For these two vendors no page is on record: a quote to check before relying on it.
     **_listed("gemini", {"gemini-2.5-flash": (0.3, 0.03, 2.5), "gemini-2.5-flash-lite": (0.1, 0.01, 0.4)}),
     **_listed("groq", {"openai/gpt-oss-120b": (0.15, 0.075, 0.6), "openai/gpt-oss-20b": (0.075, 0.037, 0.3)}),
 }
