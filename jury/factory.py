@@ -6,8 +6,8 @@ The words are those of other tools, for people who come from there; `scale=` and
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from jury import prompts
@@ -19,7 +19,6 @@ from jury.providers.base import Provider, Settings
 from jury.scales import Boolean, Labels, Numeric, Scale
 
 logger = logging.getLogger("jury.factory")
-JudgeLike = str | JudgeSpec | Callable[..., Any]
 VERDICT_KINDS = ("categorical", "numeric")
 
 
@@ -154,8 +153,7 @@ def _settings(given: Mapping[str, Any]) -> Settings:
         if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= LONGEST_S * 1000:
             raise ConfigError(f"timeout_ms must be above 0 and at most {LONGEST_S * 1000:,}, got {timeout!r}")
         chosen["timeout_s"] = timeout / 1000
-    known = {f.name for f in fields(Settings)}
-    return Settings(**{k: v for k, v in chosen.items() if k in known})
+    return Settings(**chosen)
 
 
 def prompt_of(kind: str, criteria: str | None, prompt: str | None, system_prompt: str | None) -> Prompt:

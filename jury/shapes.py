@@ -25,7 +25,6 @@ TOOL = frozenset({"tool", "function"})
 MEDIA = {"image": "[image]", "audio": "[audio]", "video": "[video]", "file": "[file]", "document": "[file]"}
 _TEXTS = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"})
 _THOUGHTS = {"thinking": "thinking", "redacted_thinking": "data", "reasoning": "summary"}
-_SAID = ("content", "tool_calls", "function_call")
 _OWN_CALLS = frozenset({"function_call", "custom_tool_call", "tool_call"})
 
 

@@ -264,12 +264,7 @@ class _Compiler:
                 if self.right in window:
                     raise self._error(f"{self._seen(start)} on line {self.line}: delimiters end with '='") from None
                 if last:
-                    hint = (
-                        f"no {self.right} follows; to write {self.left} itself, change the delimiters: {{{{=<% %>=}}}}"
-                    )
-                    raise self._error(
-                        f"the tag {self._seen(start)} on line {self.line} is not closed: {hint}"
-                    ) from None
+                    raise self._error(self._unclosed(start)) from None
             else:
                 if rest or last:
                     return sort, key, at + len(window) - len(rest)

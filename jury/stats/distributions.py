@@ -33,11 +33,6 @@ def z_value(level: float) -> float:
     return _STANDARD.inv_cdf(0.5 + check_level(level) / 2)
 
 
-def normal_cdf(x: float) -> float:
-    """P(Z <= x) for a standard normal Z."""
-    return 0.5 * math.erfc(-x / math.sqrt(2.0))
-
-
 def normal_two_sided(x: float) -> float:
     """P(|Z| >= |x|): the two-sided p-value of a normal statistic.
 
