@@ -25,6 +25,7 @@ from jury.prompts import PromptSpec
 from jury.providers import registry
 from jury.providers.base import Provider, Request, Settings, Turn
 from jury.providers.function import TEXTS, FunctionJudge
+from jury.providers.redaction import redact
 from jury.results import Failure, Judgment, Order, Reply, Verdict
 from jury.scales import Scale
 from jury.templates import Template
@@ -246,7 +247,8 @@ class Seat:
         except Exception as error:
             if propagate and self.function is not None:
                 raise
-            verdict, usage = Verdict("error", failure=Failure("exception", f"{type(error).__name__}: {error}")), None
+            detail = redact(f"{type(error).__name__}: {error}")  # a client may have put its key into the text
+            verdict, usage = Verdict("error", failure=Failure("exception", detail)), None
         criterion = case.format.criterion if case.format else None
         return Judgment(self.name, verdict, repetition, case.order, usage=usage, criterion=criterion)
 

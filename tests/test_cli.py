@@ -36,6 +36,9 @@ def exact(output, expected_output): return output == expected_output, "compared 
 def short(output): return len(output) < 8
 def broken(output): raise RuntimeError("the judge is ill")
 def slow(output): time.sleep(0.2); return True
+def noisy(output): print("noise"); return True
+def telling(output): raise RuntimeError("401 for key sk-abcdefghijklmnop")
+def hostile(output): return True, "\\ud800 \\x1b[2J \\u202e turned"
 def first(response_a, response_b): return "A"
 def longer(response_a, response_b): return "A" if len(response_a) > len(response_b) else "B"
 limit = 3
@@ -601,6 +604,65 @@ def test_progress_without_a_terminal_is_a_line_now_and_then(
 
 
 # --- a real process
+
+
+def test_texts_of_judges_do_not_act_on_the_terminal(run: Run) -> None:
+    code, out, _ = run("judge", "answers.jsonl", "-c", "c", "-j", "checks.py:hostile", "--limit", "1")
+    assert code == 0
+    assert "\\ud800 \\x1b[2J \\u202e turned" in out
+    assert "\x1b[2J" not in out
+
+
+def test_what_judge_functions_print_is_no_result(run: Run) -> None:
+    code, out, err = run("judge", "answers.jsonl", "-c", "c", "-j", "checks.py:noisy", "--limit", "2", "--json")
+    assert code == 0
+    assert json.loads(out)["summary"]["n_pass"] == 2
+    assert err.count("noise") == 2
+
+
+def test_keys_in_the_errors_of_functions_are_hidden(run: Run) -> None:
+    _, out, _ = run("judge", "answers.jsonl", "-c", "c", "-j", "checks.py:telling", "--limit", "1", "--json")
+    assert "sk-abc" not in out
+    assert "[key hidden]" in out
+
+
+def test_a_test_call_tells_what_the_only_function_raised(run: Run) -> None:
+    code, out, _ = run("check", "-j", "checks.py:broken", "--call")
+    assert code == exits.NO_RESULT
+    assert "the judge is ill" in out
+
+
+@pytest.mark.parametrize("wrong", [("-o", ""), ("--show", "-1")])
+def test_options_without_a_sense_are_refused(run: Run, wrong: tuple[str, str]) -> None:
+    code, out, err = run("judge", "answers.jsonl", "-c", "c", "-j", "checks.py:exact", *wrong)
+    assert (code, out) == (exits.USAGE, "")
+    assert wrong[0] in err
+
+
+def shell(tmp_path: Path, command: str) -> tuple[int, str]:
+    """The exit code and stderr of `jury ...`, with stdout as the shell says."""
+    write_files(tmp_path)
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    line = f"set -o pipefail; {sys.executable} -m jury {command}"
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
+@pytest.mark.parametrize(
+    "command",
+    ["judge answers.jsonl -c c -j checks.py:exact", "judge answers.jsonl -c c -j checks.py:exact --json", "--version"],
+)
+def test_a_full_standard_output_is_one_line(tmp_path: Path, command: str) -> None:
+    code, err = shell(tmp_path, f"{command} > /dev/full")
+    assert code == exits.USAGE
+    assert err.startswith("error: standard output: ")
+    assert err.count("\n") == 1
+
+
+def test_a_reader_that_goes_away_is_no_bad_rate(tmp_path: Path) -> None:
+    code, err = shell(tmp_path, "judge answers.jsonl -c c -j checks.py:exact --json | exec true")
+    assert (code, err) == (exits.CLOSED, "")
 
 
 def test_an_interrupt_keeps_what_was_judged(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -11,15 +12,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and leaves by `SystemExit`; `exits.py` lists the codes."""
     given = [_argument(a) for a in (sys.argv[1:] if arguments is None else arguments)]
     _speak_utf8()
-    if given == ["--version"]:
-        from jury import __version__
-
-        print(f"jury {__version__}")
-        raise SystemExit(0)
-    from jury.cli.app import make
     from jury.errors import JuryError
 
     try:
+        if given == ["--version"]:
+            from jury import __version__
+
+            print(f"jury {__version__}")
+            raise SystemExit(0)
+        from jury.cli.app import make
+
         make(given)(given, prog_name="jury")
     except JuryError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -27,6 +29,35 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         raise SystemExit(130) from None
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # `| head` has read enough; typer says 1: a bad rate here
+            raise SystemExit(141) from None
+        _flush()
+        raise
+    except OSError as error:  # files name themselves as JuryErrors: what is left is standard output
+        print(f"error: standard output: {error.strerror or error}", file=sys.stderr)
+        _leave_stdout()
+        raise SystemExit(2) from None
+
+
+def _flush() -> None:
+    """What stdout still holds, while there is somebody to tell that it cannot be written."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _leave_stdout()
+        if isinstance(error, BrokenPipeError):
+            raise SystemExit(141) from None
+        print(f"error: standard output: {error.strerror or error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except (AttributeError, ValueError):  # there is none, or it was closed
+        pass
+
+
+def _leave_stdout() -> None:
+    """The interpreter would try once more at its end, and print a traceback."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _argument(text: str) -> str:

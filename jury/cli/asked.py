@@ -71,6 +71,10 @@ class Asked:
         for name, count in (("--limit", self.limit), ("--row", self.row)):
             if count is not None and count < 1:
                 raise ConfigError(f"{name} must be a whole number from 1, got {count}")
+        if self.show < 0:
+            raise ConfigError(f"--show must be a whole number from 0, got {self.show}")
+        if self.output is not None and not self.output.strip():
+            raise ConfigError("-o needs the name of a folder, got an empty one (. is the working directory)")
 
 
 def asked(options: Mapping[str, Any]) -> Asked:

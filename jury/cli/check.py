@@ -76,6 +76,7 @@ def _data(asked: Asked) -> dict[str, Any]:
 
 
 def _call(jury: Any, judges: list[dict[str, Any]], pair: bool) -> None:
+    jury.panel.lone = False  # an exception of the only judge function is its answer here
     work = jury.compare(QUESTION, ANSWER, WRONG) if pair else jury.judge(input=QUESTION, output=ANSWER)
     for judge, vote in zip(judges, sync.run(work).votes, strict=False):
         took = sum(j.latency_s for j in vote.judgments)

@@ -10,6 +10,7 @@ USAGE = 2  # wrong options, configuration or data; nothing was asked, or the run
 NO_RESULT = 3  # nothing usable came out, or less of it than --min-coverage
 UNDECIDED = 4  # kept for gates that compare two runs
 INTERRUPTED = 130  # Ctrl-C: what was judged is kept
+CLOSED = 141  # whoever read standard output went away, as `| head` does
 MEANINGS = {
     OK: "fine",
     BELOW: "the rate is below `--fail-under`",
@@ -17,6 +18,7 @@ MEANINGS = {
     NO_RESULT: "no usable result, or coverage below `--min-coverage`",
     UNDECIDED: "undecided (gates)",
     INTERRUPTED: "interrupted; what was judged is kept",
+    CLOSED: "standard output was closed by its reader (`| head`)",
 }
 
 

@@ -7,6 +7,7 @@ import importlib.util
 import re
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
@@ -63,7 +64,8 @@ def _from_file(path: Path) -> ModuleType:
 
 def _run(name: str, load: Callable[[], ModuleType]) -> ModuleType:
     try:
-        return load()
-    except Exception as error:
+        with redirect_stdout(sys.stderr):  # what it prints is no result
+            return load()
+    except (Exception, SystemExit) as error:
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
         raise ConfigError(f"{name}: cannot be imported: {type(error).__name__}: {error}{line}") from error

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sys
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +40,8 @@ class _Run:
     def all_of(self, results: AsyncIterator[Any]) -> None:
         """Takes all results. An interrupt or a fault of the data ends them; what came before is kept."""
         try:
-            asyncio.run(self._take(results))  # on Ctrl-C it cancels the calls in flight and closes the iterator
+            with contextlib.redirect_stdout(sys.stderr):  # what judge functions print is no result
+                asyncio.run(self._take(results))  # on Ctrl-C it cancels the calls in flight and closes the iterator
             self.fault = self.items.fault
         except KeyboardInterrupt:
             self.interrupted = True

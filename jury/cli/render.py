@@ -7,7 +7,7 @@ import sys
 from jury.cli.asked import Asked, pairwise, pointwise
 from jury.cli.items import pair_fields, row_at
 from jury.cli.progress import Progress
-from jury.cli.tables import stdout
+from jury.cli.tables import stdout, visible
 from jury.cli.writing import print_json
 from jury.datasets import Row, find, to_item
 
@@ -26,7 +26,8 @@ def render(asked: Asked) -> int:
         console.print(f"not judged: the target errored ({error})", style="yellow")
     for part, text, judges in _grouped(texts):
         console.rule(f"{part} · {', '.join(judges)}", align="left", style="dim")
-        sys.stdout.write(text + "\n")  # as it is: no wrapping, no colours
+        # As it is, without wrapping and colours; on a terminal without what would act on it.
+        sys.stdout.write((visible(text) if console.is_terminal else text) + "\n")
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +18,7 @@ from jury.summary import Summary, WinRate, outcome
 
 WIDEST = 110  # columns; wider lines are hard to read
 NOT_ASKED = "·"
+_ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 MOST_COLUMNS = 5  # judges with a column of their own; the votes of more are counted
 STYLES = {
     "pass": "green",
@@ -97,7 +99,7 @@ def _cells(kept: Kept, judges: Sequence[str], names: bool) -> list[Text]:
     result = kept.result
     cells = [Text(str(kept.number), style="dim")]
     if names:
-        cells.append(Text(result.item_id or ""))
+        cells.append(Text(visible(result.item_id or "")))
     cells.append(_verdict(result))
     votes = {v.judge: v for v in result.votes}
     marks = [_vote(votes.get(judge)) for judge in judges]
@@ -145,9 +147,14 @@ def _why(result: PanelResult | Comparison) -> str:
     return _REASONS.get(result.reason or "", "")
 
 
+def visible(text: str) -> str:
+    """Control characters and marks that turn the direction of writing, as escapes: judged texts move no cursor."""
+    return _ACTING.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
 def shorten(text: str, length: int) -> str:
-    """A text on one line, cut to a length."""
-    flat = " ".join(text.split())
+    """A text on one line, cut to a length; what would act on a terminal is shown as an escape."""
+    flat = visible(" ".join(text[: 50 * length].split()))
     return flat if len(flat) <= length else flat[: length - 1].rstrip() + "…"
 
 

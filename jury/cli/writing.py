@@ -74,17 +74,18 @@ class JsonStream:
     def __init__(self, on: bool) -> None:
         self._on = on
         self._count = 0
+        self._out = sys.stdout  # which stands aside while judge functions run
 
     def add(self, result: PanelResult | Comparison) -> None:
         if self._on:
-            sys.stdout.write((",\n" if self._count else '{"results": [\n') + result.to_json())
+            self._out.write((",\n" if self._count else '{"results": [\n') + result.to_json())
             self._count += 1
 
     def finish(self, summary: Mapping[str, Any]) -> None:
         if self._on:
             opening = "" if self._count else '{"results": ['
             text = json.dumps(summary, ensure_ascii=False, allow_nan=False)
-            sys.stdout.write(f'{opening}\n], "summary": {text}}}\n')
+            self._out.write(f'{opening}\n], "summary": {text}}}\n')
 
 
 def print_json(value: Any) -> None:
