@@ -120,7 +120,8 @@ class PairwiseJury:
 
     def _result(self, pair: ResponsePair, panel: Panel, seats: Sequence[Seat], votes: list[PairVote]) -> Comparison:
         single = self.spec.assignment == "cyclic"
-        decision = decide(votes, panel.rule, panel.quorum(), len(seats), single=single)
+        foreseen = panel.foreseen(votes)
+        decision = decide(votes, panel.rule, 1 if foreseen else panel.quorum(), len(seats), single=single)
         explanation = decision.explanation
         flips = Counter(v.flip_kind for v in votes if v.flipped)
         if decision.value == INCONCLUSIVE and flips:
@@ -134,14 +135,17 @@ class PairwiseJury:
             explanation=explanation,
             seats=len(seats),
             seats_used=sum(v.decided for v in votes),
-            agreement=decision.agreement,
+            agreement=None if foreseen else decision.agreement,
             tie=decision.tie,
             usage=Usage.total(j.usage for j in judgments),
             calls=sum(j.calls for j in judgments),
             calls_saved=(len(seats) - asked) * self.spec.repetitions * len(self.orders),
             item_id=pair.id,
             trace_id=pair.trace_id,
-            notes=tuple(dict.fromkeys(f"{v.judge}: {n}" for v in votes for j in v.judgments for n in j.notes)),
+            notes=(
+                *dict.fromkeys(f"{v.judge}: {n}" for v in votes for j in v.judgments for n in j.notes),
+                *panel.remarks(votes),
+            ),
             winner=cast("Winner", decision.value),
             votes=tuple(votes),
         )
@@ -271,7 +275,7 @@ def llm_jury_pairwise(
     aggregator: str | Callable[[Sequence[PairVote]], Any] | None = None,
     weights: Mapping[str, float] | Sequence[float] | None = None,
     tie_break: Callable[[Sequence[Any]], Any] | None = None,
-    stop: str | None = None,
+    stop: str | float | None = None,
     structured_output: bool | None = None,
     temperature: float | None = None,
     max_tokens: int | None = None,

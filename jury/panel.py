@@ -6,6 +6,7 @@ environment. What one seat's vote is (one order or both) is the jury's affair: i
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,7 @@ from jury import config
 from jury.aggregation import Ballot, Rule
 from jury.errors import ConfigError
 from jury.families import family
+from jury.forecasting import Forecaster, Unasked
 from jury.formats import ReplyFormat
 from jury.judge import JudgeSpec, Prompt, Seat
 from jury.prompts import PromptSpec
@@ -37,7 +39,8 @@ class PanelSpec:
     `judges`: the seats; empty means "from `JURY_JUDGES`, `JUDGE_MODEL` or the configuration file, at the first call".
     `stand_ins` are asked in order, as many as seats failed. `quorum`: how many seats must decide (default: more than
     half of them, 1 in rotation). `assignment`: `all`, or `cyclic` (one judge per item, in turn). `aggregator`: a
-    rule's name or a function over the votes. `stop`: None, or `decided`. `max_concurrency` limits the calls in flight
+    rule's name or a function over the votes. `stop`: None, `decided`, or how sure to be that the rest would not change
+    the verdict, such as 0.98 (`forecasting.py`). `max_concurrency` limits the calls in flight
     of this jury.
     """
 
@@ -49,7 +52,7 @@ class PanelSpec:
     aggregator: str | Callable[[Sequence[Any]], Any] | None = None
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
     tie_break: Callable[[Sequence[Any]], Any] | None = None
-    stop: str | None = None
+    stop: str | float | None = None
     strict: bool = False
     max_concurrency: int = 64
     settings: Settings = field(default_factory=Settings)
@@ -65,10 +68,9 @@ class PanelSpec:
             raise ConfigError(
                 f"assignment='cyclic' asks one judge per item: min_successful_judges must be 1, got {self.quorum}"
             )
-        if self.stop not in (None, "decided"):
-            raise ConfigError(f"stop must be None or 'decided', got {self.stop!r}")
+        object.__setattr__(self, "stop", _stop(self.stop))
         if self.stop and callable(self.aggregator):
-            raise ConfigError("stop='decided' needs a built-in aggregator: what a function will say cannot be foreseen")
+            raise ConfigError(f"stop={self.stop!r} needs a built-in aggregator: nobody foresees what a function says")
         if not isinstance(cast("Any", self.strict), bool):
             raise ConfigError(f"strict_panel must be True or False, got {self.strict!r}")
         object.__setattr__(self, "judges", tuple(self.judges))
@@ -136,7 +138,14 @@ class Panel:
         self.lone = len(self.seats) == 1 and not spec.stand_ins
         self._turns = count()
         self._warned: set[str] = set()
+        self.forecaster = self._forecaster(scale) if isinstance(spec.stop, float) else None
         self._check_families()
+
+    def _forecaster(self, scale: Scale) -> Forecaster | None:
+        if len(self.seats) < 3 or self.spec.assignment != "all":
+            return None
+        weights = [s.spec.weight for s in self.seats]
+        return Forecaster(scale.values, weights, self.rule, self.quorum(), cast("float", self.spec.stop))
 
     def assigned(self, number: int | None) -> tuple[Seat, ...]:
         """The seats for one item: all, or in rotation the one whose turn it is (by item number, else by arrival)."""
@@ -151,7 +160,9 @@ class Panel:
 
     async def vote(self, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]]) -> list[V]:
         """All votes on one item, stand-ins last. `poll(seat, replacement)` gives one judge's vote."""
-        if not self.spec.stop or len(seats) < 2:
+        if self.forecaster is not None:
+            votes, settled = await self._as_foreseen(self.forecaster, seats, poll)
+        elif not self.spec.stop or len(seats) < 2:
             votes, settled = await together([_vote(poll, s) for s in seats]), False
         else:
             votes, settled = await self._in_waves(seats, poll)
@@ -159,6 +170,40 @@ class Panel:
         if reserve and not settled:
             votes += await together([_vote(poll, s, True) for s in reserve])
         return votes
+
+    def foreseen(self, votes: Sequence[Ballot]) -> bool:
+        """Whether these votes are all there are because the rest would most likely not change the verdict."""
+        return self.forecaster is not None and sum(not v.replacement for v in votes) < len(self.seats)
+
+    def remarks(self, votes: Sequence[Ballot]) -> tuple[str, ...]:
+        """What a result says about how it was polled."""
+        if not self.foreseen(votes):
+            return ()
+        asked, sure = f"{len(votes)} of {len(self.seats)} seats", cast("float", self.spec.stop)
+        return (f"stopped after {asked}: at least {sure:.1%} likely the verdict of the full panel",)
+
+    async def _as_foreseen(
+        self, forecaster: Forecaster, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]]
+    ) -> tuple[list[V], bool]:
+        """The votes up to the moment when the verdict is sure enough, or all of them to learn from; whether it came."""
+        plan = forecaster.plan()
+        if plan is None:
+            polled = await together([_vote(poll, s) for s in seats])
+            if not any(v.failed for v in polled):
+                forecaster.learn([v.value if v.decided else None for v in polled])
+                if forecaster.due:
+                    await asyncio.to_thread(forecaster.fit)
+            return polled, False
+        votes: list[V] = []
+        known: list[Any] = [Unasked] * len(seats)
+        while (place := plan(known)) is not None:
+            vote = await _vote(poll, seats[place])
+            votes.append(vote)
+            known[place] = vote.value if vote.decided else None
+            if vote.failed:  # what the others say then was never learned: they are all asked
+                rest = [s for s, said in zip(seats, known, strict=True) if said is Unasked]
+                return votes + await together([_vote(poll, s) for s in rest]), False
+        return votes, True
 
     async def _in_waves(
         self, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]]
@@ -247,6 +292,18 @@ def _numbered(name: str) -> Iterator[str]:
 def _asked(judge: JudgeSpec) -> JudgeSpec:
     """What is asked of a seat, apart from its name, its weight and its family."""
     return replace(judge, id=None, weight=1.0, family=None, settings=judge.settings or None)
+
+
+def _stop(given: Any) -> str | float | None:
+    if given is None or given == "decided":
+        return given
+    try:
+        sure = float(given) if isinstance(given, str) else given
+    except ValueError:
+        sure = None
+    if isinstance(sure, bool) or not isinstance(sure, float) or not 0.5 < sure < 1:
+        raise ConfigError(f"stop must be None, 'decided' or a probability such as 0.98, got {given!r}")
+    return sure
 
 
 def _count(name: str, value: Any) -> None:

@@ -134,8 +134,11 @@ class Jury:
     def _result(self, point: DataPoint, panel: Panel, seats: Sequence[Seat], votes: list[Vote]) -> PanelResult:
         single = self.spec.assignment == "cyclic"
         if self.method is None:
-            decision = decide(votes, panel.rule, panel.quorum(), len(seats), single=single)
+            foreseen = panel.foreseen(votes)
+            decision = decide(votes, panel.rule, 1 if foreseen else panel.quorum(), len(seats), single=single)
             decided = {name: getattr(decision, name) for name in _DECIDED}
+            if foreseen:  # of the votes that happened to be asked for: it says nothing about the panel
+                decided["agreement"] = None
             used = sum(v.decided for v in votes)
         else:
             decided = self.method.decided(votes, panel.quorum(), len(seats))
@@ -151,7 +154,7 @@ class Jury:
             calls_saved=(len(seats) - asked) * self.spec.repetitions,
             item_id=point.id,
             trace_id=point.trace_id,
-            notes=_notes(votes),
+            notes=(*_notes(votes), *panel.remarks(votes)),
             votes=tuple(votes),
         )
 
@@ -268,7 +271,7 @@ def llm_jury(
     aggregator: str | Callable[[Sequence[Vote]], Any] | None = None,
     weights: Mapping[str, float] | Sequence[float] | None = None,
     tie_break: Callable[[Sequence[Any]], Any] | None = None,
-    stop: str | None = None,
+    stop: str | float | None = None,
     structured_output: bool | None = None,
     temperature: float | None = None,
     max_tokens: int | None = None,

@@ -22,7 +22,7 @@ FLOORS = (
         "streams",
         "stats.",
     ),
-    ("values", "shapes", "messages", "names", "namespace", "lookup", "checking", "templates", "prompts"),
+    ("values", "shapes", "messages", "names", "namespace", "lookup", "checking", "templates", "prompts", "versions"),
     ("parsing", "sessions.", "checks", "rubrics.library"),
     (
         "providers.base",
@@ -58,7 +58,7 @@ FLOORS = (
         "weighing.",
     ),
     ("factory", "pointwise", "pairwise"),
-    ("datasets.", "transcripts.", "sessions.judging", "sessions.making", "store.", "runner.", "audit."),
+    ("datasets.", "transcripts.", "sessions.judging", "sessions.making", "proving", "starting", "store.", "runner.", "sessions.recording", "audit."),
     ("demo.", "report.", "label.", "integrations."),
     ("cli.",),
 )

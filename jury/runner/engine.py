@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from jury import sync
 from jury.budget import Budget
 from jury.cache import opened
 from jury.errors import ConfigError, DataError, JuryError
+from jury.forecasting import Foresight
 from jury.pairwise import PairwiseJury
 from jury.providers import prices, registry
 from jury.results import Comparison, PanelResult
@@ -24,6 +25,7 @@ from jury.runner.describe import AnyJury, changes, continued, fingerprint, manif
 from jury.runner.entries import Entry, entries, from_stdin
 from jury.runner.governors import Governors
 from jury.runner.keeper import Asked, Keeper, now
+from jury.runner.memory import remember
 from jury.runner.spec import Loader, RunSpec
 from jury.runner.totals import Totals
 from jury.store import RunManifest, RunWriter, StoredResult
@@ -189,6 +191,7 @@ async def run(
             on_result=on_result,
         )  # fmt: skip
         started = now()
+        remember(jury, writer.folder)
         done = False
         try:
             async for _ in as_completed(it.todo(), it.work, spec.concurrency * _ITEMS_PER_CALL, ordered=False):
@@ -283,8 +286,14 @@ def _history(it: _Pass, started: str, changed: list[str]) -> dict[str, Any]:
         "cost": None if asked.unpriced else asked.cost,
         "changes": changed,
         "halted": it.halt.asked,
+        **({"foresight": asdict(seen)} if (seen := _foresight(it.jury)) else {}),
         **({"fault": str(it.fault)} if it.fault else {}),
     }
+
+
+def _foresight(jury: AnyJury) -> Foresight | None:
+    forecaster = jury.panel.forecaster
+    return forecaster.foresight if forecaster is not None else None
 
 
 def _next(source: Iterator[Entry]) -> Entry | None:

@@ -103,6 +103,7 @@ class _Again:
         self.single = manifest.spec.get("assignment") == "cyclic"
         own = manifest.rule.startswith("function ") or manifest.spec.get("tie_break") is not None
         self.rule = None if own else Rule.of(manifest.rule or None, self.scale)
+        self.foreseeing = isinstance(manifest.spec.get("stop"), float)
         self._log = log
 
     def compare(self, item: str, result: PanelResult | Comparison) -> list[Difference]:
@@ -111,7 +112,9 @@ class _Again:
         votes: list[Any] = [self._vote(item, vote, pairwise, found) for vote in result.votes]
         if self.rule is None or not votes or found or result.reason in ("budget", "stopped"):
             return found
-        decision = decide(votes, self.rule, self.quorum, result.seats, single=self.single)
+        asked = sum(not v.replacement for v in votes)
+        quorum = 1 if self.foreseeing and asked < result.seats else self.quorum  # as `Panel.foreseen`
+        decision = decide(votes, self.rule, quorum, result.seats, single=self.single)
         said: Any = result.winner if isinstance(result, Comparison) else result.value
         for what, stored, now in (("verdict", said, decision.value), ("status", result.status, decision.status)):
             if stored != now:

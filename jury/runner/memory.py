@@ -1,0 +1,48 @@
+"""What a panel that stops early (`stop=0.98`) learns from the results that its folder holds already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+from jury.pairwise import WINNERS, PairwiseJury
+from jury.runner.describe import AnyJury
+from jury.store.index import RESULTS
+from jury.store.lines import read_lines
+
+_MOST = 20_000  # results read: enough to learn from
+
+
+def remember(jury: AnyJury, folder: Path) -> None:
+    """Teaches the panel the items that were polled in full and without a failure by these very seats."""
+    panel = jury.panel
+    forecaster = panel.forecaster
+    if forecaster is None:
+        return
+    names = [s.name for s in panel.seats]
+    known = set(WINNERS.values if isinstance(jury, PairwiseJury) else jury.scale.values)
+    count = 0
+    for _, line in read_lines(folder / RESULTS):
+        result = cast("dict[str, Any]", line.get("result") or {})
+        votes = cast("list[dict[str, Any]]", result.get("votes") or [])
+        if [v.get("judge") for v in votes] != names:
+            continue
+        values = [_value(v) for v in votes]
+        if "failed" in values or any(v is not None and v not in known for v in values):
+            continue
+        forecaster.learn(values)
+        count += 1
+        if count >= _MOST:
+            break
+    if forecaster.due:
+        forecaster.fit()
+
+
+def _value(vote: dict[str, Any]) -> Any:
+    """A label, None for a vote for nothing, "failed" for a failure."""
+    if "verdict" in vote:
+        verdict = vote["verdict"]
+        if verdict["status"] == "error":
+            return "failed"
+        return verdict["value"] if verdict["status"] in ("scored", "not_applicable") else None
+    return "failed" if vote.get("failure") else vote.get("vote")
