@@ -1,6 +1,6 @@
 """CPU per judge call of a whole jury beside a plain loop over the official client, and beside evaluatorq if it is had.
 
-    python -m benchmarks.call_cpu [--pairs 5] [--calls 2000] [--transport default|aiohttp]
+    python -m benchmarks.call_cpu [--pairs 5] [--calls 2000] [--transport default|aiohttp] [--api chat|messages]
                                   [--evaluatorq PYTHON] [--json]
 
 Each program runs in a fresh process against the same mock provider, one after the other, the order turned around in
@@ -43,7 +43,9 @@ def _without(evaluatorq: str | None) -> str | None:
     return None if done.returncode == 0 else f"evaluatorq is left out: {evaluatorq} cannot import it"
 
 
-def measure(pairs: int, calls: int, transport: str, evaluatorq: str | None, in_flight: int = 64) -> dict[str, Any]:
+def measure(
+    pairs: int, calls: int, transport: str, evaluatorq: str | None, in_flight: int = 64, api: str = "chat"
+) -> dict[str, Any]:
     """All rounds: per program `us_per_call`, `ratio` to raw, `bytes_per_call`, `peak_mb`."""
     reason = _without(evaluatorq)
     programs = _programs(transport, None if reason else evaluatorq)
@@ -54,7 +56,8 @@ def measure(pairs: int, calls: int, transport: str, evaluatorq: str | None, in_f
         for number in range(pairs):
             for name in list(programs) if number % 2 == 0 else list(reversed(programs)):
                 module, wire, python = programs[name]
-                sizes = [f"--items={items}", f"--warm={warm}", f"--in-flight={in_flight}", f"--transport={wire}"]
+                sizes = [f"--items={items}", f"--warm={warm}", f"--in-flight={in_flight}"]
+                sizes += [f"--transport={wire}", f"--api={api}"]
                 given = {"python": python} if python else {}
                 got = child(module, "--url", mock.url, *sizes, **given)
                 seen = mock.stats()
@@ -66,13 +69,14 @@ def measure(pairs: int, calls: int, transport: str, evaluatorq: str | None, in_f
                 rounds[name].append({"us": per_call, "bytes": size, "peak_mb": got["peak_mb"]})
     return {
         "transport": transport,
+        "api": api,
         "goal": GOALS[transport],
         "pairs": pairs,
         "calls": items * len(JUDGES),
         "in_flight": in_flight,
         "programs": {name: _summary(runs, rounds["raw"]) for name, runs in rounds.items()},
         "left_out": reason,
-        "machine": machine("openai", "httpx2", "httpx", "aiohttp", "pydantic"),
+        "machine": machine("openai", "anthropic", "httpx2", "httpx", "aiohttp", "pydantic"),
     }
 
 
@@ -92,9 +96,11 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=2000, help="judge calls of each program in each round")
     parser.add_argument("--in-flight", type=int, default=64)
     parser.add_argument("--transport", choices=sorted(GOALS), default="default")
+    parser.add_argument("--api", choices=["chat", "messages"], default="chat", help="OpenAI's or Anthropic's")
     parser.add_argument("--evaluatorq", metavar="PYTHON", help="an interpreter that has evaluatorq")
     options = parser.parse_args()
-    result = measure(options.pairs, options.calls, options.transport, options.evaluatorq, options.in_flight)
+    sizes = (options.pairs, options.calls, options.transport)
+    result = measure(*sizes, options.evaluatorq, options.in_flight, options.api)
     if not options.json:
         rows = [
             [
@@ -106,7 +112,8 @@ def main() -> None:
             ]
             for name, one in result["programs"].items()
         ]
-        title = f"CPU per judge call, {options.transport} transport, {options.pairs} rounds of {result['calls']} calls"
+        rounds = f"{options.pairs} rounds of {result['calls']} calls"
+        title = f"CPU per judge call, {options.api}, {options.transport} transport, {rounds}"
         show(title, ["program", "ratio to raw", "us per call", "request bytes", "peak MB"], rows)
         print(f"\ngoal for jury: {result['goal']} or less" + (f"\n{result['left_out']}" if result["left_out"] else ""))
     finish(result, options.json)

@@ -28,11 +28,13 @@ async def main() -> None:
     options = loop_parser("A jury of three judges.").parse_args()
     pin(1)
     os.environ.update(OPENAI_API_KEY="mock", OPENAI_BASE_URL=f"{options.url}/v1")
+    os.environ.update(ANTHROPIC_API_KEY="mock", ANTHROPIC_BASE_URL=options.url)
     os.environ["JURY_TRANSPORT"] = "aiohttp" if options.transport == "aiohttp" else "httpx"
     logging.disable(logging.WARNING)  # three judges of one family, on purpose
     from jury import llm_jury
 
-    jury = llm_jury(criteria=CRITERIA, judges=[f"openai/{j}" for j in JUDGES], max_concurrency=options.in_flight)
+    provider = "anthropic" if options.api == "messages" else "openai"
+    jury = llm_jury(criteria=CRITERIA, judges=[f"{provider}/{j}" for j in JUDGES], max_concurrency=options.in_flight)
     await run(jury, options.warm)
     start = cpu()
     yes = await run(jury, options.items)

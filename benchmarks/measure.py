@@ -57,6 +57,7 @@ def loop_parser(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--warm", type=int, default=40, help="items judged before the meter starts")
     parser.add_argument("--in-flight", type=int, default=64, help="calls at the same time")
     parser.add_argument("--transport", choices=["default", "aiohttp"], default="default")
+    parser.add_argument("--api", choices=["chat", "messages"], default="chat", help="OpenAI's or Anthropic's")
     return parser
 
 

@@ -5,8 +5,8 @@
 What is left: namespace, rendering, scheduling, deadline, parsing, vote, panel result. Three judges share one prompt, as
 panels do; the figure is CPU of the process divided by judge calls. Goal: 60 us or less.
 
-A busy machine stretches microseconds, so beside it stands what one bare asyncio task with a timeout and one switch costs in the same
-process right before and after (some 14 us on a calm core), and the ratio.
+A busy machine stretches microseconds, so beside it stands what one bare asyncio task with a timeout and one switch
+costs in the same process right before and after (some 14 us on a calm core), and the ratio.
 """
 
 from __future__ import annotations

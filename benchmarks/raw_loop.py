@@ -1,6 +1,7 @@
-"""The yardstick: a plain loop over the official `AsyncOpenAI` client, as someone without a framework would write it.
+"""The yardstick: a plain loop over an official client, as someone without a framework would write it.
 
-Three models are asked about each item, a fixed number of workers keeps the calls in flight, every reply is decoded with
+`AsyncOpenAI` and Chat Completions, or (`--api messages`) `AsyncAnthropic` and Messages, each with a JSON schema. Three
+models are asked about each item, a fixed number of workers keeps the calls in flight, every reply is decoded with
 `json.loads`. No retries, no votes, no record. Prints one JSON line.
 """
 
@@ -55,14 +56,32 @@ SCHEMA = {
 FORMAT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": SCHEMA}}
 
 
-def client(url: str, transport: str) -> Any:
+def client(url: str, transport: str, api: str = "chat") -> Any:
+    if api == "messages":
+        import anthropic
+
+        http = anthropic.DefaultAioHttpClient() if transport == "aiohttp" else None
+        return anthropic.AsyncAnthropic(base_url=url, api_key="mock", max_retries=0, http_client=http)
     import openai
 
     http = openai.DefaultAioHttpClient() if transport == "aiohttp" else None
     return openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="mock", max_retries=0, http_client=http)
 
 
+async def judge_by_messages(asked: Any, model: str, item: dict[str, str]) -> bool:
+    message = await asked.messages.create(
+        model=model,
+        system=SYSTEM,
+        messages=[{"role": "user", "content": PROMPT.format(criteria=CRITERIA, **item)}],
+        output_config={"format": {"type": "json_schema", "schema": SCHEMA}},
+        max_tokens=4096,
+    )
+    return json.loads(message.content[0].text)["value"]
+
+
 async def judge(asked: Any, model: str, item: dict[str, str]) -> bool:
+    if not hasattr(asked, "chat"):
+        return await judge_by_messages(asked, model, item)
     completion = await asked.chat.completions.create(
         model=model,
         messages=[
@@ -94,7 +113,7 @@ async def run(asked: Any, count: int, in_flight: int) -> int:
 async def main() -> None:
     options = loop_parser("A plain loop over the official client.").parse_args()
     pin(1)
-    async with client(options.url, options.transport) as asked:
+    async with client(options.url, options.transport, options.api) as asked:
         await run(asked, options.warm, options.in_flight)
         start = cpu()
         yes = await run(asked, options.items, options.in_flight)
