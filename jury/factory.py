@@ -33,7 +33,7 @@ def scale_of(
     """The scale that these keywords mean. Raises `ConfigError` for what does not fit together."""
     if verdict_kind not in (None, *VERDICT_KINDS):
         raise ConfigError(f"verdict_kind must be one of {list(VERDICT_KINDS)}, got {verdict_kind!r}")
-    numeric = verdict_kind == "numeric" or (verdict_kind is None and score_range is not None)
+    numeric = verdict_kind == "numeric" or (verdict_kind is None and score_range is not None and labels is None)
     if numeric:
         if labels is not None:
             raise ConfigError("labels do not fit a numeric panel; leave out labels or verdict_kind='numeric'")
@@ -45,8 +45,9 @@ def scale_of(
         return Numeric(low, high, 0.5 if threshold is None else threshold, levels or ())
     if levels is not None:
         raise ConfigError("levels name the steps of a score: they need verdict_kind='numeric'")
-    if threshold is not None:
-        logger.warning("threshold is of no use here: it belongs to score_range or verdict_kind='numeric'")
+    for name, given in (("threshold", threshold), ("score_range", score_range)):
+        if given is not None:
+            logger.warning("%s is of no use here: it belongs to a score (verdict_kind='numeric')", name)
     if labels is None:
         if passing_labels:
             raise ConfigError("passing_labels needs labels")
@@ -66,7 +67,7 @@ def judges_of(judges: Any, model: str | None, client: Any) -> tuple[JudgeSpec, .
     if judges is not None and model is not None:
         raise ConfigError("give judges or model, not both: model='x' is short for judges=['x']")
     if model is not None:
-        return (_seat(model, client),)
+        return (_seat(model, client, "model"),)
     if judges is None:
         return ()
     specs = seats_of("judges", judges, client)
@@ -89,7 +90,7 @@ def _seat(judge: Any, client: Any = None, name: str = "judges") -> JudgeSpec:
         spec = judge
     elif isinstance(judge, str):
         if not judge.strip():
-            raise ConfigError(f"{name} must not hold a blank name")
+            raise ConfigError(f"{name} must not {'be' if name == 'model' else 'hold'} a blank name")
         spec = JudgeSpec(model=judge.strip())
     elif callable(judge):
         spec = JudgeSpec(function=judge)
@@ -180,6 +181,15 @@ def _text(name: str, value: Any, *, blank: bool = False) -> None:
         raise ConfigError(f"{name} must not be blank")
     if name == "criteria" and "{{" in value:
         logger.warning("criteria hold '{{': a value is never expanded, judges will read the braces as they are")
+
+
+def check_words(name: Any, **switches: Any) -> None:
+    """What only the jury itself uses: its name is a text that says something, a switch is True or False."""
+    if not isinstance(name, str) or not name.strip():
+        raise ConfigError(f"name must be a text that is not blank, got {name!r}")
+    for word, value in switches.items():
+        if not isinstance(value, bool):
+            raise ConfigError(f"{word} must be True or False, got {value!r}")
 
 
 def variables_of(given: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -293,8 +293,7 @@ def llm_jury_pairwise(
     `swap=False` asks one order only: half the calls, and a judge that follows the slot goes unnoticed. The other
     keywords are those of `llm_jury`. Raises `ConfigError` (a ValueError) naming the argument that is wrong.
     """
-    if not isinstance(cast("Any", swap), bool):
-        raise ConfigError(f"swap must be True or False, got {swap!r}")
+    factory.check_words(name, strict_template=strict_template, swap=swap)
     settings = {
         "structured_output": structured_output,
         "temperature": temperature,

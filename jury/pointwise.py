@@ -292,6 +292,7 @@ def llm_jury(
     call `"each"`, `permute` their order. All defaults and their reasons: docs/reference/defaults.md. Raises
     `ConfigError` (a ValueError) naming the argument that is wrong.
     """
+    factory.check_words(name, strict_template=strict_template)
     if rubric is None and (ask is not None or permute is not None):
         raise ConfigError("ask and permute belong to a rubric: give rubric=")
     blank = criteria is None or not str(criteria).strip()  # another type is named by prompt_of

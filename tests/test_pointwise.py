@@ -368,9 +368,18 @@ def test_wrong_seats_are_named(wrong):
         JudgeSpec("a/b", **wrong)
 
 
-def test_a_threshold_without_a_score_is_told(caplog):
-    llm_jury(criteria="c", judges=["a/b"], labels=["a", "b"], threshold=7)
-    assert "threshold is of no use here" in caplog.text
+@pytest.mark.parametrize("words", [{"threshold": 7}, {"score_range": (1, 5)}])
+def test_words_of_a_score_without_a_score_are_told(words, caplog):
+    jury = llm_jury(criteria="c", judges=["a/b"], labels=["a", "b"], **words)
+    assert f"{next(iter(words))} is of no use here" in caplog.text
+    assert jury.scale == Labels(["a", "b"])
+
+
+@pytest.mark.parametrize("factory", [llm_jury, llm_jury_pairwise])
+@pytest.mark.parametrize("wrong", [{"name": " "}, {"name": 3}, {"strict_template": "yes"}, {"model": " "}])
+def test_wrong_words_of_either_jury_are_named(factory, wrong):
+    with pytest.raises(ConfigError, match=f"^{next(iter(wrong))} "):
+        factory(**{"criteria": "c", **wrong})
 
 
 def test_functions_that_are_called_alike_are_seats_of_their_own():
