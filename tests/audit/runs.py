@@ -17,8 +17,8 @@ SWAP = {"A": "B", "B": "A", "tie": "tie"}
 def manifest(kind: str, judges: Sequence[str], scale: Scale | None, **more: Any) -> RunManifest:
     seats = tuple({"id": j, "model": f"{j}/model", "family": j, "prompt": "p1", "weight": 1.0} for j in judges)
     return RunManifest(
-        kind, "run", criteria="Is it good?", scale=scale_to_dict(scale) if scale else {}, judges=seats,
-        **{"prompts": {"p1": {"name": "p", "user": "?"}}, "finished": True, **more},
+        kind, "run", scale=scale_to_dict(scale) if scale else {}, judges=seats,
+        **{"criteria": "Is it good?", "prompts": {"p1": {"name": "p", "user": "?"}}, "finished": True, **more},
     )  # fmt: skip
 
 

@@ -1,0 +1,86 @@
+"""calibration.json of a run folder: the weights, what they hold for, and which versions the test labels were spent on.
+
+Whoever looks at test labels and then changes a prompt has used them up: so each look is written down, by version.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from jury.audit.calibrating import Calibration, expired
+from jury.errors import DataError
+from jury.plain import to_plain
+from jury.store import Run
+from jury.weighing import Fitted
+
+FILE, FORMAT = "calibration.json", 1
+
+
+def keep(run: Run, found: Calibration) -> None:
+    """Write a calibration into the folder of its run, in one step; a look at the test part is added to those before.
+
+    Raises `DataError` where the folder cannot be written or holds a calibration of another format.
+    """
+    before = _read(run.folder) or {}
+    looks = dict(cast("Mapping[str, Any]", before.get("spent") or {}))
+    if found.part == "test":
+        looks.setdefault(found.version, []).append(datetime.now(UTC).isoformat(timespec="seconds"))
+    rows = {"development": before.get("development"), "test": before.get("test"), found.part: to_plain(found.rows)}
+    data = {
+        "format": FORMAT,
+        "version": found.version,
+        "holds_for": dict(found.holds_for),
+        "sampled": found.sampled,
+        "n_labels": found.n_labels,
+        "raw_rate": to_plain(found.raw_rate),
+        "corrected_rate": to_plain(found.corrected_rate),
+        "weights": found.weights.to_dict(),
+        "spent": looks,
+        **rows,
+    }
+    final, part = run.folder / FILE, run.folder / f".{FILE}.{os.getpid()}"
+    try:
+        part.write_text(json.dumps(data, ensure_ascii=False, indent=2, default=str) + "\n", encoding="utf-8")
+        part.replace(final)
+    except OSError as error:
+        raise DataError(f"{final}: cannot be written: {error}", "unwritable", file=str(final)) from None
+
+
+def spent(run: Run, version: str) -> list[str]:
+    """When the test labels were looked at with this version of judges and prompts; empty: they are fresh."""
+    looks = cast("Mapping[str, Any]", (_read(run.folder) or {}).get("spent") or {})
+    return [str(at) for at in looks.get(version, ())]
+
+
+def load_weights(folder: str | Path, *, run: Run | None = None) -> Fitted:
+    """The weights in a folder's calibration.json, to be given as `aggregator=`.
+
+    Raises `DataError` where there are none, or where they no longer hold for the judges of `run`.
+    """
+    path = Path(folder)
+    data = _read(path)
+    if data is None:
+        raise DataError(f"{path}: no {FILE}: run `jury calibrate` first", "not_found", file=str(path))
+    if run is not None:
+        why = expired(cast("Mapping[str, Any]", data.get("holds_for") or {}), run.manifest)
+        if why:
+            raise DataError(f"{path / FILE} has expired: {why}", "expired", file=str(path / FILE))
+    return Fitted.from_dict(cast("Mapping[str, Any]", data.get("weights") or {}))
+
+
+def _read(folder: Path) -> dict[str, Any] | None:
+    path = folder / FILE
+    if not path.exists():
+        return None
+    try:
+        data: Any = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read: {error}", "bad_json", file=str(path)) from None
+    if not isinstance(data, dict) or cast("dict[str, Any]", data).get("format") != FORMAT:
+        raise DataError(f"{path}: not a calibration of format {FORMAT}", "format", file=str(path))
+    return cast("dict[str, Any]", data)

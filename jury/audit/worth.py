@@ -1,0 +1,238 @@
+"""What a panel is worth: independent votes, the best single judge, the cheapest subset that would do, price, one more.
+
+What is chosen (a judge, a subset) is chosen on one half of the items and measured on the other: the half is that of the
+labels (`calibrating.part_of`), so it never moves.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from jury.audit.calibrating import part_of
+from jury.audit.reading import Audited
+from jury.results import Usage
+from jury.stats import (
+    Estimate,
+    PairedComparison,
+    PairMatrix,
+    PanelWorth,
+    krippendorff_alpha,
+    mcnemar,
+    pair_matrix,
+    paired_counts,
+    panel_worth,
+    undefined,
+    wilson,
+)
+from jury.stats.table import Category, IntArray
+from jury.weighing import VoteTable
+
+SAME = 0.98  # a subset must give the panel's verdict on this share of the chosen half
+MOST_ENUMERATED = 10  # judges whose subsets are all tried; larger panels drop one judge at a time
+ENOUGH = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """Judges whose plurality stands in for the panel. `same`: share of held-out items with the panel's verdict."""
+
+    judges: tuple[str, ...]
+    same: Estimate
+    price: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """Page one of a report.
+
+    `independent` holds effective votes and error correlations, against labels, or (`by_votes`) against the plurality of
+    the other judges: shared errors do not show there, so that number is too high. `best` is the best single judge
+    (chosen on one half), `against_best` the panel minus that judge in agreement with labels on the other half.
+    `one_more`: share of items whose verdict one more vote could change. `price`: US dollars per decided item, None
+    where a price is unknown. `saying` puts it into words.
+    """
+
+    judges: int
+    items: int
+    alpha: Estimate
+    pairs: PairMatrix | None
+    independent: PanelWorth
+    by_votes: bool
+    best: str | None
+    best_agreement: Estimate
+    against_best: PairedComparison | None
+    cheapest: Subset | None
+    one_more: Estimate
+    price: float | None
+    saying: tuple[str, ...]
+
+
+def worth(audit: Audited, *, seed: int = 0) -> Worth:
+    """What the panel of a run is worth. A single judge, or a run without votes, leaves most undefined with a reason."""
+    table = audit.table()
+    truth, panel = audit.truth(), audit.verdicts()
+    codes = _plain_codes(table)
+    plain: list[list[int]] = codes.tolist()
+    rows = [[None if c < 0 else table.labels[c] for c in row] for row in plain]
+    labelled = sum(t is not None for t in truth)
+    by_votes = labelled < ENOUGH
+    independent = panel_worth(rows, _others(codes, table) if by_votes else truth, seed=seed, replicates=400)
+    several = len(audit.judges) > 1 and bool(rows)
+    halves = [part_of(one.item.id) == "test" for one in audit.judged]
+    target = panel if by_votes else truth
+    best, agreement, against = _best(rows, target, panel, halves, audit) if several else (None, _NONE, None)
+    cheapest = _cheapest(codes, table, panel, halves, audit) if several else None
+    found = Worth(
+        judges=len(audit.judges),
+        items=len(rows),
+        alpha=krippendorff_alpha(rows, scale=table.labels) if several else undefined("too_few_raters"),
+        pairs=pair_matrix(rows) if several else None,
+        independent=independent,
+        by_votes=by_votes,
+        best=best,
+        best_agreement=agreement,
+        against_best=None if by_votes else against,
+        cheapest=cheapest,
+        one_more=_one_more(codes, len(table.labels)),
+        price=_price(audit),
+        saying=(),
+    )
+    return _said(found)
+
+
+_NONE = undefined("too_few_raters")
+
+
+def _plain_codes(table: VoteTable) -> IntArray:
+    """One vote a judge: of pairs in both orders the vote, -1 for a flip."""
+    if table.second is None:
+        return table.first
+    return np.where(table.first == table.second, table.first, -1)
+
+
+def _plurality(codes: IntArray, labels: int) -> IntArray:
+    """The most voted label of each row; -1 for a tie and for no vote."""
+    counts = np.stack([(codes == k).sum(axis=1) for k in range(labels)], axis=1)
+    top = counts.max(axis=1)
+    clear = ((counts == top[:, None]).sum(axis=1) == 1) & (top > 0)
+    return np.where(clear, counts.argmax(axis=1), -1)
+
+
+def _others(codes: IntArray, table: VoteTable) -> list[Category | None]:
+    found: list[int] = _plurality(codes, len(table.labels)).tolist()
+    return [None if c < 0 else table.labels[c] for c in found]
+
+
+def _best(
+    rows: Sequence[Sequence[Category | None]],
+    target: Sequence[Category | None],
+    panel: Sequence[Category | None],
+    halves: Sequence[bool],
+    audit: Audited,
+) -> tuple[str | None, Estimate, PairedComparison | None]:
+    """The judge that agrees most with the target on one half; its agreement, and panel minus judge, on the other."""
+
+    def hits(judge: int, half: bool) -> list[bool]:
+        return [r[judge] == t for r, t, h in zip(rows, target, halves, strict=True) if t is not None and h is half]
+
+    chosen = [hits(j, False) for j in range(len(audit.judges))]
+    if not chosen or not chosen[0]:
+        return None, undefined("no_data"), None
+    at = max(range(len(chosen)), key=lambda j: (sum(chosen[j]), -j))
+    held = hits(at, True)
+    whole = [p == t for p, t, h in zip(panel, target, halves, strict=True) if t is not None and h]
+    words = {True: "PASS", False: "FAIL"}
+    compared = mcnemar(paired_counts([words[w] for w in whole], [words[h] for h in held]))
+    return audit.judges[at], wilson(sum(held), len(held)) if held else undefined("no_data"), compared
+
+
+def _cheapest(
+    codes: IntArray, table: VoteTable, panel: Sequence[Category | None], halves: Sequence[bool], audit: Audited
+) -> Subset | None:
+    """The cheapest subset whose plurality is the panel's verdict on `SAME` of one half, measured on the other."""
+    said = table.codes_of(panel)
+    usable, held = said >= 0, np.array(halves, dtype=np.bool_)
+    learn, test = usable & ~held, usable & held
+    if int(learn.sum()) < ENOUGH or not test.any():
+        return None
+    prices = {judge: _price(audit, judge) for judge in audit.judges}
+    q = len(table.labels)
+
+    def same(columns: Sequence[int], rows: IntArray) -> int:
+        return int((_plurality(codes[rows][:, list(columns)], q) == said[rows]).sum())
+
+    def price(columns: Sequence[int]) -> float:
+        known = [prices[audit.judges[c]] for c in columns]
+        return float(sum(1.0 if p is None else p for p in known))
+
+    rows, others = np.flatnonzero(learn), np.flatnonzero(test)
+    good = [c for c in _subsets(len(audit.judges), lambda c: same(c, rows)) if same(c, rows) >= SAME * len(rows)]
+    if not good:
+        return None
+    chosen = min(good, key=lambda c: (price(c), len(c), -same(c, rows)))
+    known = all(p is not None for p in prices.values())
+    names = tuple(audit.judges[c] for c in chosen)
+    return Subset(names, wilson(same(chosen, others), len(others)), price(chosen) if known else None)
+
+
+def _subsets(judges: int, score: Callable[[tuple[int, ...]], int]) -> list[tuple[int, ...]]:
+    """All subsets of a small panel; of a large one those that dropping the least missed judge leads to."""
+    if judges <= MOST_ENUMERATED:
+        sizes = range(1, judges + 1)
+        return [tuple(c) for size in sizes for c in itertools.combinations(range(judges), size)]
+    left: tuple[int, ...] = tuple(range(judges))
+    found: list[tuple[int, ...]] = [left]
+    while len(left) > 1:
+        left = max(itertools.combinations(left, len(left) - 1), key=score)
+        found.append(left)
+    return found
+
+
+def _one_more(codes: IntArray, labels: int) -> Estimate:
+    """Share of items where the two leading labels are at most one vote apart."""
+    counts = np.sort(np.stack([(codes == k).sum(axis=1) for k in range(labels)], axis=1), axis=1)
+    voted = counts.sum(axis=1) > 0
+    close = voted & (counts[:, -1] - counts[:, -2] <= 1)
+    n = int(voted.sum())
+    return wilson(int(close.sum()), n) if n else undefined("no_data")
+
+
+def _price(audit: Audited, judge: str | None = None) -> float | None:
+    """Mean US dollars of all calls, or of one judge's, for each decided item; None where a price is not known."""
+    usages: list[Usage | None] = []
+    decided = 0
+    for one in audit.judged:
+        decided += one.said is not None
+        usages += [v.usage for v in one.result.votes if judge is None or v.judge == judge]
+    if not usages or any(u is None or u.cost is None for u in usages) or not decided:
+        return None
+    return sum(u.cost for u in usages if u is not None and u.cost is not None) / decided
+
+
+def _said(found: Worth) -> Worth:
+    from dataclasses import replace
+
+    words: list[str] = []
+    votes = found.independent.votes
+    if votes.value is not None:
+        word = "at most " if found.by_votes else ""
+        words.append(f"{found.judges} judges are worth {word}{votes.value:.1f} independent votes")
+    compared = found.against_best.difference if found.against_best else None
+    if compared is not None and compared.interval is not None and found.best:
+        low, high = compared.interval
+        if high < 0:
+            words.append(f"{found.best} alone agrees with people more than the panel: one judge would do")
+        elif low <= 0:
+            words.append(f"no gain over {found.best} alone can be seen: one judge may do")
+        else:
+            words.append(f"the panel agrees with people more than its best judge, {found.best}")
+    if found.cheapest is not None and len(found.cheapest.judges) < found.judges:
+        names = ", ".join(found.cheapest.judges)
+        words.append(f"{names} would give the same verdict on {found.cheapest.same} of items not used to choose them")
+    if found.by_votes:
+        words.append(f"fewer than {ENOUGH} labels: what judges get wrong together cannot be seen")
+    return replace(found, saying=tuple(words))
