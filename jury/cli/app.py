@@ -18,11 +18,25 @@ COMMANDS = {
     "compare": "Which of two answers in each row of a file is better?",
     "render": "The exact text that each judge would get for one row. Calls nobody.",
     "check": "Is everything in place: the prompt, the judges and their keys, the data?",
+    "session": "Did the agent do its job in a recorded session? By policy, tone, tool use, ...",
+    "rubric": "Each answer in a file scored on several criteria.",
+    "prompts": "The shipped prompts and your own: list, show, check, diff, new.",
     "run": "A whole data set into a run folder; again, only what is missing or failed is asked.",
     "replay": "Every verdict of a run folder again from its log, offline: what differs, what was changed?",
+    "counts": "What many reports have in common: violations by rule, bad calls, scores by criterion.",
+    "calibrate": "A run against people's labels: agreement, the rate people would give, weights.",
+    "worth": "What the panel of a run is worth: independent votes, the best single judge, fewer judges.",
+    "stability": "How often each judge of a run contradicts itself.",
+    "bias": "Where the judges of a run lean: the slot, the length, their own family.",
+    "diff": "Two runs on the same items: the paired difference and the flipped items.",
+    "rank": "Many targets from pairwise runs, with intervals.",
+    "gate": "For CI: pass (0), fail (1) or undecided (4), from intervals.",
+    "drift": "Did the judge drift or the system? By a frozen set judged again.",
     "cache": "The judgments that runs share: how many there are, and forgetting some.",
 }
 _OF_RUNS = ("run", "replay", "cache")
+_OF_AUDIT = ("calibrate", "worth", "stability", "bias", "diff", "rank", "gate", "drift")
+_OF_SESSIONS = ("session", "rubric", "prompts", "counts")
 
 
 def make(arguments: Sequence[str]) -> typer.Typer:
@@ -39,11 +53,22 @@ def make(arguments: Sequence[str]) -> typer.Typer:
     asked = next((a for a in arguments if not a.startswith("-")), None)
     for name, line in COMMANDS.items():
         if name == asked:
-            module = import_module("jury.cli.run_commands" if name in _OF_RUNS else "jury.cli.commands")
-            app.command(name, short_help=line)(getattr(module, name))
+            found = getattr(import_module(f"jury.cli.{_module(name)}"), name)
+            if isinstance(found, typer.Typer):  # a family of commands
+                app.add_typer(found, name=name, short_help=line)
+            else:
+                app.command(name, short_help=line)(found)
         else:
             app.command(name, help=line)(_other)
     return app
+
+
+def _module(name: str) -> str:
+    if name in _OF_SESSIONS:
+        return "session_commands"
+    if name in _OF_AUDIT:
+        return "audit_commands"
+    return "run_commands" if name in _OF_RUNS else "commands"
 
 
 def _version(wanted: bool) -> None:

@@ -20,10 +20,10 @@ from jury.parsing import find_object
 from jury.prompts import PromptSpec
 from jury.providers.function import read_result
 from jury.results import Failure, Usage, Verdict
+from jury.sessions.events import Session
 from jury.sessions.legacy import LegacyTemplate, is_legacy
 from jury.sessions.reply import ReplySpec, chosen_options, joint_schema, read_joint
 
-NAMES = ("session", "options", "examples", "facts", "joint")
 JOINT = "joint-session"
 _EXAMPLE = re.compile(r'^\{[^\n]*"verdict"[^\n]*\}\s*$', re.MULTILINE)
 _FORMS = {bool: "boolean", int: "integer", str: "string"}
@@ -113,7 +113,7 @@ def criterion(
     if not any(name.split(".")[0] in ("session", "output", "input", "log") for name in prompt.wanted):
         raise ConfigError(f"{spec.name}: the prompt shows nothing of a session; use {{{{session.transcript}}}}")
     for template in (prompt.user, prompt.system):
-        templates.check(template, namespace.known("pointwise", NAMES), strict=strict, prompt_name=spec.name)
+        templates.check(template, known_names(spec), strict=strict, prompt_name=spec.name)
     key = str(spec.meta.get("key") or spec.name)
     return SessionCriterion(
         key,
@@ -123,6 +123,13 @@ def criterion(
         bool(spec.meta.get("needs_context", "context" in prompt.wanted)),
         bool(spec.meta.get("every_event", True)),
     )
+
+
+def known_names(spec: PromptSpec) -> namespace.Known:
+    """What a prompt about sessions may use: the pointwise names, `session.*`, and the options it declares."""
+    options = dict.fromkeys(cast("Object", spec.meta.get("options") or {}))
+    anything = dict.fromkeys(("examples", "facts", "joint"))
+    return namespace.known("pointwise", {"session": Session(()).namespace(), "options": options, **anything})
 
 
 class LegacyPrompt(Prompt):

@@ -1,0 +1,142 @@
+"""`jury prompts`: the prompt library on the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from jury.cli import exits, tables
+from jury.cli.progress import Progress
+from jury.cli.session import judges
+from jury.cli.writing import print_json
+from jury.prompts import PromptSpec, load, names, shipped
+from jury.proving import PromptReport, problems, prove
+from jury.starting import start
+from jury.stats import Estimate
+
+
+def list_prompts(as_json: bool) -> int:
+    """Runs `jury prompts list`."""
+    specs = [shipped(n) for n in names()]
+    if as_json:
+        print_json([_about(s) for s in specs])
+        return exits.OK
+    lines: list[str] = []
+    for s in specs:
+        about = _about(s)
+        lines.append(f"{s.name} {s.version}  ({about['kind']})  {', '.join(about['answers'])}".rstrip())
+        lines.append(f"    {about['description']}")
+    sys.stdout.write("\n".join(lines) + "\n")
+    return exits.OK
+
+
+def _about(spec: PromptSpec) -> dict[str, Any]:
+    meta = spec.meta
+    rubric = cast("Mapping[str, Any]", meta.get("rubric") or {})
+    criteria = cast("Sequence[Mapping[str, Any]]", rubric.get("criteria") or ())
+    return {
+        "name": spec.name,
+        "version": spec.version,
+        "digest": spec.digest,
+        "kind": str(meta.get("kind") or "one verdict"),
+        "answers": list(meta.get("verdicts") or [str(c.get("key")) for c in criteria]),
+        "needs_context": bool(meta.get("needs_context", False)),
+        "description": " ".join(str(meta.get("description") or "").split()),
+    }
+
+
+def show_prompt(name: str, as_json: bool) -> int:
+    """Runs `jury prompts show`."""
+    spec = load(name)
+    if as_json:
+        print_json({**_about(spec), "meta": spec.meta, "system": spec.system, "user": spec.user, "path": spec.path})
+        return exits.OK
+    meta = spec.meta
+    lines = [f"{spec.name} {spec.version}   digest {spec.digest}", str(spec.path or ""), ""]
+    shown = ("description", "verdicts", "fields", "context", "every_event", "source")
+    lines += [f"{key}: {meta[key]}" for key in shown if meta.get(key) not in (None, "", {}, [])]
+    for option, about in cast("Mapping[str, Any]", meta.get("options") or {}).items():
+        lines.append(f"option {option} ({'on' if about.get('default') else 'off'}): {about.get('about', '')}")
+    lines += [f"version {v}: {text}" for v, text in cast("Mapping[str, Any]", meta.get("changelog") or {}).items()]
+    sys.stdout.write("\n".join([*lines, "", "--- system ---", spec.system, "", "--- user ---", spec.user, ""]))
+    return exits.OK
+
+
+def check_prompts(given: Sequence[str], who: Sequence[str], times: int, no_calls: bool, as_json: bool) -> int:
+    """Runs `jury prompts check`; returns the exit code. Raises `ConfigError` or `DataError`."""
+    specs = [load(n) for n in given]
+    found = {s.name: problems(s) for s in specs}
+    reports: list[PromptReport] = []
+    if not no_calls:
+        with Progress("prompts"):
+            seated = judges(who) or None
+            reports = [asyncio.run(prove(s, seated, times=times)) for s in specs]
+    by_name = {r.name: r for r in reports}
+    if as_json:
+        print_json(
+            [
+                {"name": s.name, "version": s.version, "digest": s.digest, "problems": found[s.name]}
+                | ({"examples": by_name[s.name].to_dict()} if s.name in by_name else {})
+                for s in specs
+            ]
+        )
+    else:
+        for s in specs:
+            _print(s, found[s.name], by_name.get(s.name))
+    if reports and all(set(c.verdicts) <= {"ERROR"} for r in reports for c in r.cases):
+        return exits.NO_RESULT
+    bad = any(found.values()) or any(c.is_wrong or c.is_unstable for r in reports for c in r.cases)
+    return exits.BELOW if bad else exits.OK
+
+
+def _print(spec: PromptSpec, wrong: Sequence[str], report: PromptReport | None) -> None:
+    console = tables.stdout()
+    console.print(f"{spec.name} {spec.version} ({spec.digest})", style="bold")
+    for text in wrong:
+        console.print(f"  problem: {text}", style="red", markup=False)
+    if not wrong:
+        console.print("  the text: nothing wrong")
+    if report is None:
+        return
+    for case in report.cases:
+        said = ", ".join(f"{n} x {word}" for word, n in case.verdicts.items())
+        mark = "wrong" if case.is_wrong else "unstable" if case.is_unstable else "ok"
+        told = f"  {mark:9}{case.id}: expected {case.expect}, got {said}"
+        if case.is_wrong:
+            told += f"; wrong {_share(case.wrong)}"
+        console.print(told, style="red" if case.is_wrong else "yellow" if case.is_unstable else None, markup=False)
+    asked = f"  of {len(report.cases)} examples, {report.times} times each"
+    console.print(f"{asked}: wrong {_share(report.wrong)}, unstable {_share(report.unstable)}")
+
+
+def _share(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return f"unknown ({estimate.why})"
+    ends = estimate.interval
+    return f"{estimate.value:.0%}" + (f" (95%: {ends[0]:.0%} to {ends[1]:.0%})" if ends else "")
+
+
+def diff_prompts(first: str, second: str) -> int:
+    """Runs `jury prompts diff`; exit code 1 where the prompts differ."""
+    a, b = load(first), load(second)
+    names_of = (f"{a.name} {a.version} ({a.digest})", f"{b.name} {b.version} ({b.digest})")
+    lines = list(difflib.unified_diff(_lines(a), _lines(b), *names_of, lineterm=""))
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return exits.BELOW if lines else exits.OK
+
+
+def _lines(spec: PromptSpec) -> list[str]:
+    import yaml
+
+    meta = yaml.safe_dump(dict(spec.meta), sort_keys=False, allow_unicode=True, width=100)
+    return [*meta.splitlines(), "--- system ---", *spec.system.splitlines(), "--- user ---", *spec.user.splitlines()]
+
+
+def new_prompt(folder: str, source: str | None) -> int:
+    """Runs `jury prompts new`."""
+    made = start(folder, source)
+    sys.stdout.write(f"{made}: edit prompt.md and cases.jsonl, then: jury prompts check {made}\n")
+    return exits.OK

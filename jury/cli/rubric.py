@@ -1,0 +1,68 @@
+"""`jury rubric`: every answer of a file scored on a rubric, one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from jury.cli import exits
+from jury.cli.asked import read_text
+from jury.cli.progress import Progress
+from jury.cli.session import judges
+from jury.datasets import parse_map, rows, to_item
+from jury.errors import ConfigError
+from jury.pointwise import llm_jury
+from jury.results import PanelResult
+from jury.rubrics.library import load_rubric
+from jury.rubrics.rubric import Rubric
+from jury.rubrics.seeds import FORMATS, seed_report
+
+
+def rubric(given: Mapping[str, Any]) -> int:
+    """Runs `jury rubric`; returns the exit code. Raises `ConfigError` or `DataError`."""
+    shape = given["format"]
+    if shape is not None and shape not in FORMATS:
+        raise ConfigError(f"--format is {' or '.join(FORMATS)}, got {shape!r}")
+    usable = 0
+    with Progress("answers"):
+        reference = None if given["reference"] is None else read_text(given["reference"])
+        made = load_rubric(given["rubric"], task=given["task"], reference=reference)
+        jury = llm_jury(
+            rubric=made,
+            judges=judges(given["judges"] or ()) or None,
+            ask=given["ask"],
+            permute=given["permute"],
+            repetitions=given["repetitions"],
+            temperature=given["temperature"],
+            max_tokens=given["max_tokens"],
+            timeout_ms=None if given["timeout"] is None else given["timeout"] * 1000,
+        )
+        jury.panel.lone = False
+        found = rows(given["file"], mapping=parse_map(given["map"] or ()))
+        items = [to_item(row) for row in islice(found, given["limit"])]
+        for result in jury.judge_many_sync(items):
+            usable += result.status in ("decided", "not_applicable")
+            made_line = result.to_dict() if given["json"] else report(made, result, shape)
+            sys.stdout.write(json.dumps(made_line, ensure_ascii=False) + "\n")
+    return exits.OK if usable else exits.NO_RESULT
+
+
+def report(rubric: Rubric, result: PanelResult, shape: str | None) -> dict[str, Any]:
+    """One answer's scores; in a seed's shape on request."""
+    head = {"id": result.item_id} if result.item_id else {}
+    if shape is not None:
+        return {**head, **seed_report(rubric, result, shape)}
+    plain = seed_report(replace(rubric, shape="rubric"), result, "rubric")
+    status = {"status": result.status, "contested": result.contested}
+    error = {"error": result.error} if result.error else {}
+    return {
+        **head,
+        **plain,
+        **status,
+        **error,
+        **({"contradictions": dict(result.contradictions)} if result.contradictions else {}),
+    }

@@ -1,0 +1,140 @@
+"""`jury session`: the reports on the sessions of a file, as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jury.cli import exits
+from jury.cli.asked import listed, read_text, seats
+from jury.cli.progress import Progress
+from jury.cli.writing import print_json
+from jury.errors import ConfigError
+from jury.families import family
+from jury.results import CriterionResult, PanelResult
+from jury.sessions.events import Session
+from jury.sessions.judging import SESSION_TOKENS, SessionJury
+from jury.sessions.making import session_jury
+from jury.sessions.recording import record
+from jury.transcripts import load_session, load_sessions
+
+_MAKERS = {"claude": "anthropic", "gpt": "openai"}
+
+
+def session(given: Mapping[str, Any]) -> int:
+    """Runs `jury session`; returns the exit code. Raises `ConfigError` or `DataError` before the first call."""
+    with Progress("sessions"):
+        found = _sessions(given["session"], given["format"], given["number"])
+        jury = _jury(given)
+        if given["render"]:
+            print_json([jury.render(one) for one in found] if len(found) > 1 else jury.render(found[0]))
+            return exits.OK
+        results = _judged(jury, found, given["output"], given["force"])
+    shown = [r.to_dict() if given["json"] else report(r) for r in results]
+    print_json(shown[0] if len(shown) == 1 else shown)
+    usable = any(r.status in ("decided", "not_applicable") for r in results)
+    return exits.OK if usable else exits.NO_RESULT
+
+
+def _sessions(path: str, format: str | None, number: int | None) -> list[Session]:
+    source: Any = sys.stdin.buffer.read() if path == "-" else os.fsdecode(path.encode("utf-8", "surrogateescape"))
+    if number is not None:
+        return [load_session(source, format, number=number)]
+    return load_sessions(source, format)
+
+
+def _jury(given: Mapping[str, Any]) -> SessionJury:
+    names = [given["prompt"]] if os.path.exists(given["prompt"]) else listed([given["prompt"]])
+    return session_jury(
+        names,
+        context=None if given["context"] is None else read_text(given["context"]),
+        judges=judges(given["judges"] or ()) or None,
+        options=_options(given["options"] or ()),
+        ask=given["ask"],
+        long=given["long"],
+        session_tokens=given["session_tokens"] or SESSION_TOKENS,
+        repetitions=given["repetitions"],
+        temperature=given["temperature"],
+        max_tokens=given["max_tokens"],
+        timeout_ms=None if given["timeout"] is None else given["timeout"] * 1000,
+    )
+
+
+def judges(asked: Sequence[str]) -> list[Any]:
+    """The judges of `--judges`; else of `JUDGE_MODEL`, which may be a bare model name as long as its maker is clear."""
+    named = seats(asked)
+    model = os.environ.get("JUDGE_MODEL", "").strip()
+    if named or os.environ.get("JURY_JUDGES", "").strip() or not model or "/" in model:
+        return named
+    maker = _MAKERS.get(model.partition("-")[0].lower()) or _MAKERS.get(family(model))
+    return [f"{maker}/{model}"] if maker else []
+
+
+def _options(texts: Sequence[str]) -> dict[str, bool]:
+    made: dict[str, bool] = {}
+    for text in listed(texts):
+        name, _, value = text.partition("=")
+        if value.strip().lower() not in ("", "on", "off", "true", "false"):
+            raise ConfigError(f"--option is written NAME, NAME=on or NAME=off, got {text!r}")
+        made[name.strip()] = value.strip().lower() not in ("off", "false")
+    return made
+
+
+def _judged(jury: SessionJury, found: Sequence[Session], folder: str | None, force: bool) -> list[PanelResult]:
+    for panel in jury.panels if jury.criteria else ():
+        panel.lone = False
+    if folder is None:
+        return list(jury.judge_many_sync(found))
+
+    async def all_of() -> list[PanelResult]:
+        return [r async for r in record(jury, found, folder, force=force)]
+
+    return asyncio.run(all_of())
+
+
+def report(result: PanelResult) -> dict[str, Any]:
+    """A report for people: for one criterion flat, evidence, fields, verdict, with the panel's votes beside it."""
+    head = {"session": result.item_id} if result.item_id else {}
+    if result.status == "not_judged":
+        return {**head, "verdict": "ERROR", "error": result.explanation}
+    if len(result.criteria) == 1:
+        return {**head, **_criterion(result.criteria[0], result)}
+    body = {c.key: _criterion(c, result) for c in result.criteria}
+    return {**head, "verdict": word(result), "criteria": body, **_beside(result)}
+
+
+def _criterion(found: CriterionResult, result: PanelResult) -> dict[str, Any]:
+    telling = next((v for v in found.votes if v.value == found.value), None)
+    made: dict[str, Any] = {"evidence": list(telling.verdict.evidence) if telling else []}
+    made |= dict(telling.verdict.fields) if telling else {}
+    made["verdict"] = word(found)
+    if found.partial:
+        made["partial"] = True
+    if found.status == "inconclusive":
+        made["error"] = found.explanation
+    elif found.code:
+        made["explanation"] = found.explanation
+    if len(found.votes) > 1:
+        made["agreement"] = found.agreement
+        made["votes"] = {
+            v.judge: v.value if v.decided else f"ERROR ({v.error})" if v.failed else None for v in found.votes
+        }
+    missing = [text for v in found.votes if v.evidence_check for text in v.evidence_check.missing]
+    if missing:
+        made["evidence_not_found"] = missing
+    return made if len(result.criteria) > 1 else {**made, **_beside(result)}
+
+
+def word(found: PanelResult | CriterionResult) -> Any:
+    """The verdict in a word; ERROR where nobody gave a usable reply, INCONCLUSIVE where votes settled nothing."""
+    if found.status in ("decided", "not_applicable"):
+        return found.value
+    return "ERROR" if found.reason in ("errors", "quorum", None) else "INCONCLUSIVE"
+
+
+def _beside(result: PanelResult) -> dict[str, Any]:
+    notes = {"notes": list(result.notes)} if result.notes else {}
+    return {**notes, **({"cost": result.cost} if result.cost is not None else {})}

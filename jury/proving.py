@@ -1,0 +1,219 @@
+"""Prompts put to the test: what is wrong with the text of one, and how its panel does on the prompt's own examples."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from jury import namespace
+from jury.errors import ConfigError, DataError, TemplateError
+from jury.pointwise import llm_jury
+from jury.prompts import PromptSpec
+from jury.results import PanelResult
+from jury.rubrics.rubric import Rubric
+from jury.sessions.criteria import known_names
+from jury.sessions.legacy import LegacyTemplate, is_legacy
+from jury.sessions.making import session_jury
+from jury.sessions.reply import ReplySpec
+from jury.stats import Estimate, wilson
+from jury.tasks import together
+from jury.templates import Template
+from jury.versions import UNVERSIONED
+
+CASES = "cases.jsonl"
+TIMES = 5
+_JUDGED = ("session", "output", "input", "log", "context", "question", "response_a", "response_b", "transcript")
+_SHOWN = re.compile(r"\{\{\{?&?\s*([\w.\[\]-]+)\s*\}?\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseReport:
+    """One example, asked several times. `verdicts` counts what came; `wrong` is the share that is not as expected."""
+
+    id: str
+    expect: str
+    verdicts: Mapping[str, int]
+    wrong: Estimate
+
+    @property
+    def is_wrong(self) -> bool:
+        return bool(self.wrong.value)
+
+    @property
+    def is_unstable(self) -> bool:
+        return len(self.verdicts) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class PromptReport:
+    """A prompt on its own examples: the share of examples with a wrong verdict, and with more than one verdict."""
+
+    name: str
+    version: str
+    digest: str
+    times: int
+    cases: tuple[CaseReport, ...]
+    wrong: Estimate
+    unstable: Estimate
+    cost: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+def problems(spec: PromptSpec) -> list[str]:
+    """What is wrong with a prompt as a text, in sentences; empty where nothing is. Calls nobody."""
+    if is_legacy(spec.user):
+        return _legacy_problems(spec)
+    found: list[str] = []
+    meta = spec.meta
+    if spec.version == UNVERSIONED:
+        found.append("it has no version: write `version` into its front matter")
+    elif spec.version not in {str(v) for v in cast("Mapping[str, Any]", meta.get("changelog") or {})}:
+        found.append(f"its changelog says nothing of version {spec.version}")
+    try:
+        found += _names(spec)
+        if meta.get("kind") == "session":
+            ReplySpec.from_meta(meta, spec.name)
+        if isinstance(meta.get("rubric"), Mapping):
+            rubric = Rubric.from_dict(cast("Mapping[str, Any]", meta["rubric"]), name=spec.name)
+            found += list(rubric.warnings)
+    except (ConfigError, TemplateError) as error:
+        found.append(str(error))
+    return found
+
+
+def _legacy_problems(spec: PromptSpec) -> list[str]:
+    try:
+        LegacyTemplate(spec.user, name=spec.name)
+    except TemplateError as error:
+        return [str(error)]
+    return ["it is a {transcript} template: it runs, and `jury prompts new --from` makes a versioned prompt of it"]
+
+
+def _names(spec: PromptSpec) -> list[str]:
+    pairwise = any(name.startswith("response_") for name in Template(spec.user, name=spec.name).names)
+    known = namespace.known("pairwise") if pairwise else namespace.known("pointwise", {"rubric": ""})
+    if spec.meta.get("kind") == "session":
+        known = known_names(spec)
+    found: list[str] = []
+    for text in (spec.user, spec.system):
+        found += [f"nothing can be filled in for {u}" for u in Template(text, name=spec.name).unknown(known)]
+    open_slots = unfenced(spec.user)
+    if open_slots and spec.meta.get("kind") in ("session", "rubric"):
+        shown = ", ".join(f"{{{{{name}}}}}" for name in open_slots)
+        found.append(
+            f"judged text without a fence: {shown}; write it between <{{{{fence}}}} name> and </{{{{fence}}}}>"
+        )
+    return found
+
+
+def unfenced(text: str) -> list[str]:
+    """The slots of judged text that do not stand between `<{{fence}} ...>` and `</{{fence}}>`."""
+    found: list[str] = []
+    for match in _SHOWN.finditer(text):
+        before = text[: match.start()]
+        inside = before.count("<{{fence}}") > before.count("</{{fence}}>")
+        name = match[1]
+        if name.split(".")[0].split("[")[0] in _JUDGED and not inside and name != "session.cut":
+            found.append(name)
+    return list(dict.fromkeys(found))
+
+
+def cases_of(spec: PromptSpec) -> list[dict[str, Any]]:
+    """A prompt's own examples: `cases.jsonl` in its folder. Raises `DataError` naming a broken line."""
+    file = Path(str(spec.path)) / CASES
+    if not file.is_file():
+        return []
+    found: list[dict[str, Any]] = []
+    for number, line in enumerate(file.read_text("utf-8-sig").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            case: Any = json.loads(line)
+        except ValueError as error:
+            raise DataError(
+                f"{file}, line {number}: not JSON: {error}", "bad_json", file=str(file), line=number
+            ) from None
+        if not isinstance(case, dict) or "expect" not in case:
+            text = f"{file}, line {number}: an example is an object with `expect`"
+            raise DataError(text, "not_object", file=str(file), line=number)
+        found.append(cast("dict[str, Any]", case))
+    return found
+
+
+async def prove(spec: PromptSpec, judges: Sequence[Any] | None = None, *, times: int = TIMES) -> PromptReport:
+    """The prompt's own examples through the panel, `times` times each.
+
+    Raises `ConfigError` where the prompt has no examples, `DataError` for broken ones.
+    """
+    if times < 1:
+        raise ConfigError(f"--times must be at least 1, got {times}")
+    cases = cases_of(spec)
+    if not cases:
+        raise ConfigError(f"{spec.name} has no examples: put one passing and one failing into {CASES} beside its text")
+    ask = _session_asker(spec, judges) if spec.meta.get("kind") == "session" else _rubric_asker(spec, judges)
+    results = await together([ask(case) for case in cases for _ in range(times)])
+    by_case = [results[n * times : (n + 1) * times] for n in range(len(cases))]
+    reports = tuple(_case(n, case, found) for n, (case, found) in enumerate(zip(cases, by_case, strict=True), 1))
+    costs = [r.cost for r in results]
+    return PromptReport(
+        spec.name,
+        spec.version,
+        spec.digest,
+        times,
+        reports,
+        wilson(sum(r.is_wrong for r in reports), len(reports)),
+        wilson(sum(r.is_unstable for r in reports), len(reports)),
+        None if None in costs else sum(c for c in costs if c is not None),
+    )
+
+
+def _session_asker(spec: PromptSpec, judges: Any) -> Any:
+    jury = session_jury(str(spec.path), judges=judges)
+    for panel in jury.panels:
+        panel.lone = False
+
+    async def ask(case: Mapping[str, Any]) -> PanelResult:
+        return await jury.judge(case["session"], context=case.get("context"))
+
+    return ask
+
+
+def _rubric_asker(spec: PromptSpec, judges: Any) -> Any:
+    rubric = spec.meta.get("rubric")
+    if not isinstance(rubric, Mapping):
+        raise ConfigError(
+            f"{spec.name} is of kind {spec.meta.get('kind')!r}: only session and rubric prompts have examples"
+        )
+    jury = llm_jury(
+        rubric=cast("Mapping[str, Any]", rubric), prompt=spec.user, system_prompt=spec.system, judges=judges
+    )
+    jury.panel.lone = False
+
+    async def ask(case: Mapping[str, Any]) -> PanelResult:
+        return await jury.judge(input=case.get("question", case.get("input")), output=case["answer"])
+
+    return ask
+
+
+def _case(number: int, case: Mapping[str, Any], results: Sequence[PanelResult]) -> CaseReport:
+    words = Counter(word(r) for r in results)
+    expect = str(case["expect"])
+    wrong = sum(n for said, n in words.items() if said != expect)
+    return CaseReport(str(case.get("id", number)), expect, dict(words.most_common()), wilson(wrong, len(results)))
+
+
+def word(result: PanelResult) -> str:
+    """A verdict in a word: PASS, FAIL, NA, ERROR or INCONCLUSIVE."""
+    if result.status == "inconclusive":
+        return "ERROR" if result.reason in ("errors", "quorum") else "INCONCLUSIVE"
+    if isinstance(result.value, bool):
+        return "PASS" if result.value else "FAIL"
+    return str(result.value)

@@ -1,0 +1,296 @@
+"""`jury session`, `rubric`, `prompts` and `counts`: the words around what other tests prove."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jury.cli.__main__ import main
+from jury.providers import registry
+from tests.servers.answers import http_error, reply
+from tests.servers.provider_server import ProviderServer
+
+ROOT = Path(__file__).parent.parent
+Run = Callable[..., tuple[int, str, str]]
+RULES = "1. Never name another reader.\n"
+SESSION = [
+    {"role": "user", "content": "Who has Winter Birds?"},
+    {"role": "assistant", "content": "R. Stein has it {until} 9 May."},
+]
+TEMPLATE = """You check one session against rules.
+
+{context}
+
+<transcript>
+{transcript}
+</transcript>
+
+{{"evidence": ["short reference"], "violations": [{{"rule": 2, "event": "..."}}], "verdict": "PASS"}}
+verdict is exactly PASS or FAIL.
+"""
+FAIL = {"evidence": ["R. Stein has it"], "violations": [{"rule": 1, "event": "event 2"}], "verdict": "FAIL"}
+PASS = {"evidence": [], "violations": [], "verdict": "PASS"}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command in a folder with a session, rules and a template: (exit code, stdout, stderr)."""
+    for name in ("JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("JURY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    registry.reset()
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps(m) + "\n" for m in SESSION))
+    (tmp_path / "rules.txt").write_text(RULES)
+    (tmp_path / "policy.txt").write_text(TEMPLATE)
+    (tmp_path / "judge.py").write_text(
+        "def kind(case): return ('FAIL', 'names a reader') if 'Stein' in str(case.answer.text) else 'PASS'\n"
+        "def scores(output): n = 5 if len(output) < 20 else 2; return {k: n for k in "
+        "('correctness', 'completeness', 'instruction_following', 'clarity')}\n"
+    )
+
+    def go(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as left:
+            main(arguments)
+        captured = capsys.readouterr()
+        return int(left.value.code or 0), captured.out, captured.err
+
+    return go
+
+
+def script(path: Path, *replies: Any) -> str:
+    path.write_text(json.dumps([json.dumps(r) if isinstance(r, dict) else r for r in replies]))
+    return f"scripted/{path}"
+
+
+@pytest.mark.parametrize(
+    ("model", "key", "url", "path"),
+    [
+        ("claude-haiku-4-5", "ANTHROPIC_API_KEY", "anthropic_url", "/v1/messages"),
+        ("openai/gpt-5-mini", "OPENAI_API_KEY", "openai_url", "/v1/chat/completions"),
+    ],
+)
+@pytest.mark.usefixtures("run")
+def test_a_template_file_over_http(model: str, key: str, url: str, path: str) -> None:
+    """The one-file runner's command: template, session, context; JUDGE_MODEL names the judge."""
+    with ProviderServer(reply(FAIL)) as server:
+        env = {"JUDGE_MODEL": model, key: "k", key.replace("API_KEY", "BASE_URL"): getattr(server, url)}
+        code, out, _ = outside(("session", "policy.txt", "s.jsonl", "rules.txt"), env)
+
+    assert code == 0
+    printed = json.loads(out)
+    assert (printed["verdict"], printed["violations"]) == ("FAIL", FAIL["violations"])
+    assert printed["evidence"] == FAIL["evidence"]
+    (request,) = server.requests
+    assert request.path == path
+    text = request.body["messages"][-1]["content"]
+    assert text.startswith(f"You check one session against rules.\n\n{RULES}")
+    assert "{until}" in text
+    assert '"violations": [{"rule": 2, "event": "..."}]' in text
+
+
+def outside(arguments: tuple[str, ...], env: dict[str, str]) -> tuple[int, str, str]:
+    """The command in a process of its own, as people run it."""
+    command = [sys.executable, "-m", "jury", *arguments]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **env}
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.usefixtures("run")
+def test_a_provider_that_fails_is_an_error_verdict() -> None:
+    with ProviderServer(http_error(400, "no such thing")) as server:
+        env = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.openai_url}
+        code, out, _ = outside(("session", "policy.txt", "s.jsonl", "rules.txt", "-j", "openai/gpt-5-mini"), env)
+
+    assert code == 3
+    assert json.loads(out)["verdict"] == "ERROR"
+    assert "no such thing" in json.loads(out)["error"]
+
+
+def test_a_panel_and_several_criteria(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "s1.jsonl").write_text((tmp_path / "s.jsonl").read_text())
+    code, out, _ = run("session", "policy,tone", "s.jsonl", "rules.txt", "-j", "judge.py:kind", "--json")
+    whole = json.loads(out)
+    assert code == 0
+    assert [c["key"] for c in whole["criteria"]] == ["policy", "tone"]
+    assert whole["pass"] is False
+
+    code, out, _ = run("session", "policy,tone", "s.jsonl", "rules.txt", "-j", "judge.py:kind")
+    assert json.loads(out)["criteria"]["tone"]["verdict"] == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("policy", "s.jsonl"), "policy needs a context"),
+        (("polcy", "s.jsonl"), "policy"),
+        (("policy", "none.jsonl", "rules.txt"), "none.jsonl"),
+        (("policy", "s.jsonl", "none.txt"), "none.txt"),
+        (("policy", "s.jsonl", "rules.txt", "--format", "opanai_chat"), "openai_chat"),
+        (("policy", "s.jsonl", "rules.txt", "--option", "untestd"), "untested"),
+        (("policy", "s.jsonl", "rules.txt", "--option", "untested=maybe"), "NAME=off"),
+    ],
+)
+def test_wrong_usage_is_one_line_before_any_call(run: Run, arguments: tuple[str, ...], says: str) -> None:
+    code, out, err = run("session", *arguments, "-j", "scripted/never.json")
+    assert (code, out) == (2, "")
+    assert says in err
+    assert "Traceback" not in err
+
+
+def test_a_broken_line_names_file_and_line(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").write_text('{"role": "user", "content": "Hi"}\n{"role": "assist\n')
+    code, _, err = run("session", "tone", "s.jsonl", "rules.txt", "-j", "judge.py:kind")
+    assert code == 2
+    assert "s.jsonl" in err
+    assert "line 2" in err
+
+
+def test_a_run_folder_is_counted_by_week_and_not_asked_twice(run: Run, tmp_path: Path) -> None:
+    records = [
+        {"id": f"s{n}", "messages": [*SESSION, {"role": "user", "content": day}], "metadata": {"time": day}}
+        for n, day in enumerate(("2026-03-02", "2026-03-03", "2026-03-10"))
+    ]
+    (tmp_path / "many.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    judge = script(tmp_path / "a.json", FAIL, FAIL, PASS)
+    code, out, _ = run("session", "policy", "many.jsonl", "rules.txt", "-j", judge, "-o", "out")
+    assert code == 0
+    assert sorted(r["verdict"] for r in json.loads(out)) == ["FAIL", "FAIL", "PASS"]
+
+    code, again, _ = run("session", "policy", "many.jsonl", "rules.txt", "-j", judge, "-o", "out")
+    assert code == 0
+    assert sorted(r["verdict"] for r in json.loads(again)) == ["FAIL", "FAIL", "PASS"]
+
+    code, out, _ = run("counts", "out", "--by", "week", "--json")
+    found = json.loads(out)
+    policy = found["criteria"]["policy"]
+    assert code == 0
+    assert policy["verdicts"] == {"fail": 2, "pass": 1}
+    assert policy["violations by key"] == {"1": 2}
+    assert policy["entries"] == {"violations": 2}
+    assert policy["pass_rate"]["low"] < policy["pass_rate"]["value"] < policy["pass_rate"]["high"]
+    assert {week: part["items"] for week, part in found["parts"].items()} == {"2026-W10": 2, "2026-W11": 1}
+    assert found["judges"][judge]["quotes_found"] == 2
+
+    code, out, _ = run("counts", "out")
+    assert "violations: 2 (items by number: 1: 2)" in out
+    assert "2 of 2 quotes found" in out
+    assert run("counts", "out", "--by", "year")[0] == 2
+
+
+def test_an_edited_prompt_needs_a_new_version_where_there_are_results(run: Run, tmp_path: Path) -> None:
+    assert run("prompts", "new", "mine", "--from", "tone")[0] == 0
+    common = ("s.jsonl", "rules.txt", "-j", "judge.py:kind", "-o", "out")
+    assert run("session", "mine", *common)[0] == 0
+
+    text = (tmp_path / "mine/prompt.md").read_text()
+    (tmp_path / "mine/prompt.md").write_text(text.replace("Is the tone", "Is, all in all, the tone"))
+    code, _, err = run("session", "mine", *common)
+    assert code == 2
+    assert "new version" in err
+    assert run("session", "mine", *common, "--force")[0] == 0
+
+    (tmp_path / "mine/prompt.md").write_text(
+        text.replace("Is the tone", "Was the tone").replace("version: '1'", "version: '2'")
+    )
+    assert run("session", "mine", *common)[0] == 0
+
+
+def test_rendered_texts_call_nobody(run: Run) -> None:
+    code, out, _ = run("session", "policy", "s.jsonl", "rules.txt", "-j", "scripted/never.json", "--render")
+    (text,) = json.loads(out)["scripted/never.json"]
+    assert code == 0
+    assert "R. Stein has it" in text["user"]
+
+
+def test_rubric_shapes(run: Run, tmp_path: Path) -> None:
+    rows = [{"id": "a", "input": "q", "output": "short"}, {"id": "b", "input": "q", "output": "a much longer answer"}]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    code, out, _ = run("rubric", "answer-rubric", "rows.jsonl", "-j", "judge.py:scores", "--format", "rubric")
+    first, second = map(json.loads, out.splitlines())
+    assert code == 0
+    assert (first["id"], first["pass"], first["correctness"]["score"]) == ("a", True, 5)
+    assert second["pass"] is False
+
+    code, out, _ = run("rubric", "answer-rubric", "rows.jsonl", "-j", "judge.py:scores", "--format", "critic")
+    assert json.loads(out.splitlines()[1])["evaluation_report"]["summary"]["pipeline_status"] == "FAIL"
+    assert run("rubric", "answer-rubric", "rows.jsonl", "-j", "judge.py:scores", "--format", "xml")[0] == 2
+
+
+def test_prompts_list_show_diff(run: Run) -> None:
+    code, out, _ = run("prompts", "list")
+    assert code == 0
+    assert "policy 1  (session)  PASS, FAIL\n" in out
+    listed = json.loads(run("prompts", "list", "--json")[1])
+    assert {"critic", "tone", "pointwise"} <= {p["name"] for p in listed}
+
+    code, out, _ = run("prompts", "show", "policy")
+    assert "option untested (off)" in out
+    assert "--- user ---" in out
+    assert json.loads(run("prompts", "show", "policy", "--json")[1])["digest"] in out
+    assert run("prompts", "show", "polcy")[0] == 2
+
+    code, out, _ = run("prompts", "diff", "policy", "tone")
+    assert code == 1
+    assert "-name: policy\n+name: tone" in out
+    assert run("prompts", "diff", "policy", "policy")[:2] == (0, "")
+
+
+def test_prompts_check_runs_the_examples(run: Run, tmp_path: Path) -> None:
+    judge = script(tmp_path / "a.json", *[PASS] * 3, FAIL, PASS, FAIL)
+    code, out, _ = run("prompts", "check", "policy", "-j", judge, "--times", "3", "--json")
+    (found,) = json.loads(out)
+    assert code == 1
+    assert found["problems"] == []
+    passing, failing = found["examples"]["cases"]
+    assert (passing["id"], passing["verdicts"]) == ("small-fee", {"PASS": 3})
+    assert failing["verdicts"] == {"FAIL": 2, "PASS": 1}
+    assert failing["wrong"]["value"] == pytest.approx(1 / 3)
+    assert failing["wrong"]["low"] < 1 / 3 < failing["wrong"]["high"]
+    assert found["examples"]["unstable"]["value"] == 0.5
+
+    judge = script(tmp_path / "b.json", PASS, PASS, FAIL, PASS)
+    code, out, _ = run("prompts", "check", "policy", "-j", judge, "--times", "2")
+    assert "of 2 examples, 2 times each: wrong 50%" in out
+    assert run("prompts", "check", "policy", "-j", script(tmp_path / "c.json", PASS, FAIL), "--times", "1")[0] == 0
+    assert run("prompts", "check", "policy", "-j", script(tmp_path / "d.json", None, None), "--times", "1")[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("version: '1'", "", "no version"),
+        ("version: '1'", "version: '2'", "nothing of version 2"),
+        ("{{session.transcript}}", "{{session.transcrpt}}", "session.transcrpt"),
+        ("<{{fence}} session>", "<session>", "without a fence"),
+        ("{{#facts}}", "", "facts"),
+    ],
+)
+def test_prompts_check_reads_the_text(run: Run, tmp_path: Path, old: str, new: str, says: str) -> None:
+    run("prompts", "new", "mine", "--from", "tone")
+    assert run("prompts", "check", "mine", "--no-calls")[0] == 0
+    text = (tmp_path / "mine/prompt.md").read_text()
+    assert old in text
+    (tmp_path / "mine/prompt.md").write_text(text.replace(old, new, 1))
+    code, out, _ = run("prompts", "check", "mine", "--no-calls")
+    assert code == 1
+    assert says in " ".join(out.split())
+
+
+def test_a_versioned_prompt_from_a_template_file(run: Run, tmp_path: Path) -> None:
+    code, out, _ = run("prompts", "new", "refunds", "--from", "policy.txt")
+    assert code == 0
+    assert "prompts check" in out
+    made = (tmp_path / "refunds/prompt.md").read_text()
+    assert "{{session.transcript}}" in made
+    assert '{"evidence": ["short reference"], "violations": [{"rule": 2, "event": "..."}], "verdict": "PASS"}' in made
+    assert run("session", "refunds", "s.jsonl", "rules.txt", "-j", script(tmp_path / "a.json", FAIL))[0] == 0
+    assert run("prompts", "new", "refunds")[0] == 2
