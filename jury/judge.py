@@ -241,6 +241,12 @@ class Seat:
             return await answer(case, repetition)
         except ConfigError:
             raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            detail = f"{type(error).__name__} inside the call"  # a client's own timer, say: nobody cancelled the judge
+            verdict, usage = Verdict("error", failure=Failure("exception", detail)), None
         except CallError as error:  # no key, or a function's own word that it cannot judge
             failure = Failure(error.kind, error.detail, error.status)
             verdict, usage = Verdict("error", failure=failure), error.usage

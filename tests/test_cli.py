@@ -613,6 +613,16 @@ def test_texts_of_judges_do_not_act_on_the_terminal(run: Run) -> None:
     assert "\x1b[2J" not in out
 
 
+def test_a_narrow_terminal_gets_the_verdicts_and_no_broken_words(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    judges = "checks.py:exact,checks.py:short,checks.py:broken"
+    _, out, _ = run("judge", "answers.jsonl", "-c", "c", "-j", judges, "--limit", "2")
+    heading = next(line for line in out.splitlines() if "verdict" in line)
+    assert "why" not in heading
+    assert "…" not in heading
+    assert max(map(len, out.splitlines())) <= 40
+
+
 def test_what_judge_functions_print_is_no_result(run: Run) -> None:
     code, out, err = run("judge", "answers.jsonl", "-c", "c", "-j", "checks.py:noisy", "--limit", "2", "--json")
     assert code == 0

@@ -163,6 +163,15 @@ def test_a_lone_provider_outage_is_a_vote_with_an_error():
     assert "scripted failure" in result.explanation
 
 
+def test_a_client_that_cancels_itself_is_one_failed_vote():
+    provider = ScriptedProvider([asyncio.CancelledError()])
+    others = [JudgeSpec(function=lambda output: True, id=name) for name in ("b", "c")]
+    jury = llm_jury(criteria="c", judges=[JudgeSpec("scripted/a", provider=provider), *others])
+    result = asyncio.run(jury.judge(output="o"))
+    assert (result.value, result.votes[0].verdict.failure.kind) == (True, "exception")
+    assert "CancelledError" in result.votes[0].error
+
+
 def test_the_default_quorum_counts_the_seats_not_the_survivors():
     judges = [scripted(yes(), id="a")[0], scripted(None, id="b")[0], scripted(None, id="c")[0]]
     assert llm_jury(criteria="c", judges=judges).judge_sync("q", "a").reason == "quorum"

@@ -16,6 +16,7 @@ from jury.cli.tally import Kept, Tally
 from jury.results import Comparison, PairVote, PanelResult, Usage, Vote
 from jury.summary import Summary, WinRate, outcome
 
+NARROWEST = 12  # columns for the reasons; below, -o DIR has them
 WIDEST = 110  # columns; wider lines are hard to read
 NOT_ASKED = "·"
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -79,10 +80,14 @@ def verdict_table(tally: Tally, console: Console) -> None:
     cells = [_cells(k, tally.judges, names) for k in rows]
     heads = [len(str(column.header)) for column in table.columns]
     widths = [max(head, *map(len, column)) for head, column in zip(heads, zip(*cells, strict=True), strict=True)]
-    room = max(20, console.width - sum(w + 2 for w in widths))
-    table.add_column("why", ratio=1)
+    room = console.width - sum(w + 2 for w in widths)
+    if narrow := room < NARROWEST:  # a word to a line is read by nobody
+        table.expand = False
+    else:
+        table.add_column("why", ratio=1)
     for kept, row in zip(rows, cells, strict=True):
-        table.add_row(*row, Text(shorten(_why(kept.result), 2 * room - 8)))  # two lines; words do not break
+        length = 2 * max(20, room) - 8  # two lines; words do not break
+        table.add_row(*row, *(() if narrow else (Text(shorten(_why(kept.result), length)),)))
     show(console, table)
     if tally.n > len(rows):
         which = "that did not pass" if only_odd and not isinstance(rows[0].result, Comparison) else "without a winner"
