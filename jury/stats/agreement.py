@@ -130,7 +130,8 @@ def cohen_kappa(
 
     `first` and `second` hold one rating for each item; only items that both rated count. With `weights` other than
     identity the categories need an order: `scale`, or numbers (then partial agreement follows their distance; a
-    declared scale counts ranks). Without disagreement the standard error is 0 and no interval is given.
+    declared scale counts ranks). Without disagreement the standard error is 0 and no interval is given. At 30
+    items the interval covers about 92% (benchmarks/coverage.py).
 
     Sources: Cohen 1960 (10.1177/001316446002000104), 1968 (10.1037/h0026256); standard error: Fleiss, Cohen and
     Everitt 1969 (10.1037/h0028106).
