@@ -166,8 +166,8 @@ def rogan_gladen_bootstrap(
     """`rogan_gladen` with a parametric bootstrap interval that redraws the labelled and the judged items.
 
     A replicate with TPR + TNR <= 1 says nothing: it counts as 0 for the lower end and as 1 for the upper one, so that a
-    weak judge widens the interval instead of being left out; `note` counts these. With an accurate judge and 50 labels it
-    covers about 92% (benchmarks/coverage.py): `rogan_gladen` itself is the better default.
+    weak judge widens the interval instead of being left out; `note` counts these. With an accurate judge and 50 labels
+    it covers about 92% (benchmarks/coverage.py): `rogan_gladen` itself is the better default.
 
     >>> table = Confusion(tp=54, fn=6, fp=7, tn=33)
     >>> low, high = rogan_gladen_bootstrap(table, 640, 1000, seed=1).estimate.interval
