@@ -21,6 +21,7 @@ from jury.results import Failure, Reply, Rung, Usage, Verdict
 
 # A reply whose form was wrong: asking in another way may help.
 _SHAPE = frozenset({"empty", "no_json", "bad_json", "missing_field", "wrong_type"})
+_UNTOLD = Usage()  # of an answer that a provider gave and did not count: it was paid for all the same
 _NO_VERDICT = Verdict("error")  # until there is one
 _MOVES = 1  # paid calls that may go into another rung, beside the first call and the re-asks: three in all by default
 
@@ -57,7 +58,10 @@ class Climb:
 
     def _count(self, reply: Reply) -> None:
         self.reply = reply
-        self.usage = reply.usage if self.usage is None else Usage.total((self.usage, reply.usage))
+        used = reply.usage
+        if used is None and self.rung != "direct":
+            used = _UNTOLD
+        self.usage = used if self.usage is None else Usage.total((self.usage, used))
         self.retries += reply.retries
         self.latency_s += reply.latency_s
         if reply.notes:

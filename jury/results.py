@@ -31,7 +31,8 @@ Flip = Literal["primacy", "recency", "mixed"]
 class Usage:
     """Tokens and money of one or more paid calls. None is unknown, never zero.
 
-    `calls` counts the calls that reported tokens; `cost` is in US dollars, known only if every call has a price.
+    `calls` counts the calls that reported tokens; `cost` is in US dollars, known only if every call has a price. An
+    empty one is an answer that reported nothing: it adds no tokens to a sum, and makes the cost unknown.
     """
 
     calls: int = 0
@@ -48,14 +49,19 @@ class Usage:
             return known[0] if known else None
         calls, into, out, cost = 0, 0, 0, 0.0
         cached: int | None = None
+        told = False
         for p in known:
+            if not p.calls and p.input_tokens is None and p.output_tokens is None and p.cost is None:
+                cost = None
+                continue
+            told = True
             calls += p.calls
             into = None if into is None or p.input_tokens is None else into + p.input_tokens
             out = None if out is None or p.output_tokens is None else out + p.output_tokens
             cost = None if cost is None or p.cost is None else cost + p.cost
             if p.cached_input_tokens is not None:
                 cached = (cached or 0) + p.cached_input_tokens
-        return Usage(calls, into, out, cached, cost)
+        return Usage(calls, into, out, cached, cost) if told else Usage()
 
 
 @frozen

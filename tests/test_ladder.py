@@ -108,6 +108,13 @@ def test_every_call_is_paid_for_in_the_books():
     assert result.verdict.failure.kind == "truncated"
 
 
+def test_an_answer_without_a_count_of_tokens_is_paid_for_all_the_same():
+    counted = Reply(GOOD, usage=Usage(1, 10, 5, cost=0.01))
+    assert ask(ScriptedProvider([Reply(GOOD)], rungs=RUNGS)).usage == Usage()
+    assert ask(ScriptedProvider([Reply("no"), counted], rungs=RUNGS)).usage == Usage(1, 10, 5)
+    assert ask(ScriptedProvider([Reply(GOOD)])).usage is None  # a script costs nothing
+
+
 def test_models_are_remembered_apart():
     provider = ScriptedProvider(lambda request: "prose" if request.rung == "schema" else GOOD, rungs=RUNGS)
     request = Request("other", "s", (Turn("user", "p"),))

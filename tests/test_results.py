@@ -40,9 +40,9 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts, inner, max_size=2),
     max_leaves=4,
 )
-usages = st.builds(
+usages = st.just(Usage()) | st.builds(  # nothing told, or at least one call that was counted
     Usage,
-    calls=counts,
+    calls=st.integers(1, 10**9),
     input_tokens=st.none() | counts,
     output_tokens=st.none() | counts,
     cached_input_tokens=st.none() | counts,
@@ -244,6 +244,13 @@ def test_total_usage_knows_only_what_every_part_knows() -> None:
     assert Usage.total([None, one]) == one
     assert Usage.total([one, cached]) == Usage(3, 110, 22, 8, 0.75)
     assert Usage.total([one, None, unpriced]) == Usage(2, 101, None, None, None)
+
+
+def test_an_answer_that_reported_nothing_makes_the_cost_unknown_and_leaves_the_tokens() -> None:
+    one = Usage(calls=1, input_tokens=100, output_tokens=20, cost=0.5)
+
+    assert Usage.total([one, Usage()]) == Usage(1, 100, 20, None, None)
+    assert Usage.total([Usage(), Usage()]) == Usage()
 
 
 @settings(deadline=None)
