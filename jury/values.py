@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from json.encoder import encode_basestring
 from typing import Any, cast
@@ -86,7 +86,7 @@ def show(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, bool | int | float):
-        return str(value)
+        return _written(value, str)
     if isinstance(value, dict | list | tuple):
         return pretty(value)
     data = plain(value)
@@ -111,8 +111,19 @@ def _pretty(value: Any, line: str) -> str:
         entries = [inner + _pretty(v, inner) for v in cast("list[Any]", value)]
         return "[" + ",".join(entries) + line + "]" if entries else "[]"
     if isinstance(value, _SCALARS):
-        return json.dumps(value, ensure_ascii=False)
+        return _written(value, _dumped)
     return _pretty(plain(value), line)
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _written(value: Any, write: Callable[[Any], str]) -> str:
+    try:
+        return write(value)
+    except ValueError:  # Python writes whole numbers of up to 4300 digits
+        raise DataError("a whole number has more digits than can be written", "wrong_type") from None
 
 
 def _inside(line: str) -> str:

@@ -124,3 +124,9 @@ def test_data_that_holds_itself_or_is_too_deep_is_refused() -> None:
 )
 def test_show(value: Any, text: str) -> None:
     assert show(value) == text
+
+
+@pytest.mark.parametrize("value", [10**5000, {"a": 10**5000}, [10**5000]], ids=["number", "object", "list"])
+def test_a_number_too_long_to_write_is_named(value: Any) -> None:
+    with pytest.raises(DataError, match="more digits"):
+        show(value)
