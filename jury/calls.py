@@ -17,6 +17,7 @@ on calls in flight belong to the caller: a deadline starts when an attempt start
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable
@@ -48,13 +49,14 @@ async def call(
     A provider with an `admit` method (`governed.py`) is asked before each attempt; what it gives is told the outcome.
     """
     settings = request.settings
+    timeout_s = math.inf if getattr(provider, "keeps_deadline", False) else settings.timeout_s
     admit: Callable[[Request], Awaitable[Any]] | None = getattr(provider, "admit", None)
     failed: list[CallError] = []
     while True:
         admitted = None if admit is None else await admit(request)
         outcome: Reply | CallError | None = None
         started = clock()
-        deadline = Deadline(settings.timeout_s)
+        deadline = Deadline(timeout_s)
         try:
             with deadline:
                 reply = outcome = await provider.complete(request)

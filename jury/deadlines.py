@@ -80,8 +80,9 @@ class _Timer:
             del self.open[deadline]
             deadline.expire()
         self.set_for = _NEVER
-        if self.open:
-            self.set(loop, min(d.at for d in self.open))
+        nearest = min((d.at for d in self.open), default=_NEVER)
+        if nearest < _NEVER:
+            self.set(loop, nearest)
 
 
 _timers: WeakKeyDictionary[asyncio.AbstractEventLoop, _Timer] = WeakKeyDictionary()

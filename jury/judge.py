@@ -298,7 +298,11 @@ class Seat:
     async def _ask_model(self, case: Case, repetition: int) -> Judgment:
         provider = self.provider
         how = case.format or self.format
-        result = await climb(provider, self.request(case, repetition), lambda reply: how.read(reply.text, reply.data))
+        request = self.request(case, repetition)
+        prepare = getattr(provider, "prepare", None)
+        if prepare is not None:  # `providers.base.Preparing`: it may look at the item before it is asked
+            request = await prepare(request, case)
+        result = await climb(provider, request, lambda reply: how.read(reply.text, reply.data))
         reply = result.reply
         return Judgment(
             judge=self.name,

@@ -320,3 +320,19 @@ def test_what_is_not_admitted_is_not_sent() -> None:
     with pytest.raises(ProviderError, match="no money"):
         asyncio.run(call(provider, asking(retries=3)))
     assert provider.requests == []
+
+
+def test_a_provider_that_keeps_the_deadline_itself_is_not_cut_off():
+    class Patient:
+        name = "patient"
+        keeps_deadline = True
+
+        def rungs(self, model: str, settings: Any = None) -> tuple[Any, ...]:
+            return ("text",)
+
+        async def complete(self, request: Request) -> Reply:
+            await asyncio.sleep(0.05)  # its queue, say
+            return Reply("done")
+
+    request = Request("m", "s", (), settings=Settings(timeout_s=0.01))
+    assert asyncio.run(call(Patient(), request)).text == "done"

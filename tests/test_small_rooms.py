@@ -337,3 +337,17 @@ def test_summaries_keep_their_counts_apart():
     empty = summarize([])
     assert (empty.pass_rate, empty.coverage, empty.met(0.0)) == (None, None, False)
     assert Summary(n_total=3, n_pass=3).met(1.0)
+
+
+def test_a_provider_may_look_at_the_item_before_it_is_asked():
+    from dataclasses import replace
+
+    from jury import Turn, llm_jury
+
+    class Preparing(ScriptedProvider):
+        async def prepare(self, request, case):
+            return replace(request, turns=(*request.turns, Turn("user", f"about {case.output}")))
+
+    provider = Preparing(['{"value": true}'])
+    llm_jury(criteria="c", judges=[JudgeSpec("scripted/x", provider=provider)]).judge_sync("q", "the answer")
+    assert provider.requests[0].turns[-1].text == "about the answer"
