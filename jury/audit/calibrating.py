@@ -243,11 +243,10 @@ def _rates(audit: Audited, usable: Sequence[Judged], sampled: str) -> tuple[Esti
 
 
 def _differences(audit: Audited, usable: Sequence[Judged]) -> Iterable[Disagreement]:
-    notes = {label.item: label.note for label in audit.run.labels()}
     for one in usable:
         said, label = audit.counted(one.said), audit.counted(one.label)
         if said is not None and label is not None and said != label:
-            yield Disagreement(one.item.id, label, said, notes.get(one.item.id, ""), one.result.explanation)
+            yield Disagreement(one.item.id, label, said, one.note, one.result.explanation)
 
 
 def _notes(sampled: str, excluded: int, panel: AgainstPeople) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ class Judged:
     item: StoredItem
     result: PanelResult | Comparison
     label: Category | None = None
+    note: str = ""  # the reason that came with the label
 
     @property
     def said(self) -> Category | None:
@@ -107,7 +108,7 @@ def audited(run: Run | str | Path, labels: Iterable[Label] | None = None) -> Aud
     scale = None if paired else opened.scale
     given = {label.item: label for label in (opened.labels() if labels is None else labels)}
     judged = tuple(
-        Judged(item, result, _label(given[item.id], scale) if item.id in given else None)
+        Judged(item, result, *((_label(given[item.id], scale), given[item.id].note) if item.id in given else ()))
         for item, result in opened.results()
     )
     seats = [str(judge.get("id")) for judge in opened.manifest.judges]

@@ -1,0 +1,141 @@
+"""The commands of the auditor and their options. Loads typer alone, as `app.py` does."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Folder = Annotated[str, typer.Argument(help="A run folder.", metavar="RUN")]
+Labels = Annotated[
+    str | None,
+    typer.Option("--labels", metavar="FILE", help="People's labels as CSV or JSONL (default: those of the run)."),
+]
+Json = Annotated[bool, typer.Option("--json", help="As JSON on standard output.")]
+Level = Annotated[float, typer.Option("--level", metavar="SHARE", help="Of all intervals.")]
+
+
+def calibrate(
+    folder: Folder,
+    sampled: Annotated[
+        str | None,
+        typer.Option(metavar="HOW", help="How the labels were drawn: random, by-class, by-verdict or other."),
+    ] = None,
+    labels: Labels = None,
+    test: Annotated[bool, typer.Option("--test", help="The test half: once for each version of the judges.")] = False,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="An item that a prompt shows as an example; repeatable.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Judges and panel of RUN against people: accuracy, kappa, disagreements, the pass rate people would give.
+
+    Half of the labels (by item id, always the same) is for development, the other for the test. Weights for later runs
+    are fitted on the first half and kept in RUN/calibration.json; they expire with the model or prompt of a judge.
+    """
+    from jury.cli.auditing import calibrate as start
+
+    raise typer.Exit(start(folder, sampled, labels, test, exclude or [], json))
+
+
+def stability(folder: Folder, json: Json = False) -> None:
+    """How often each judge of RUN contradicts itself when it is asked again. Needs a run with --repetitions."""
+    from jury.cli.auditing import stability as start
+
+    raise typer.Exit(start(folder, json))
+
+
+def bias(folder: Folder, json: Json = False) -> None:
+    """Where the judges of RUN lean: the slot, the length, their own family. Effect sizes first, p-values by Holm.
+
+    Families of targets are read from the rows: `model`, or `model_a` and `model_b`.
+    """
+    from jury.cli.auditing import bias as start
+
+    raise typer.Exit(start(folder, json))
+
+
+def worth(folder: Folder, labels: Labels = None, json: Json = False) -> None:
+    """What the panel of RUN is worth: independent votes, the best single judge, the cheapest judges that would do."""
+    from jury.cli.auditing import worth as start
+
+    raise typer.Exit(start(folder, labels, json))
+
+
+def diff(
+    first: Annotated[str, typer.Argument(metavar="RUN_A", help="The run to compare with.")],
+    second: Annotated[str, typer.Argument(metavar="RUN_B", help="The run that is compared.")],
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Also where criteria, judges or prompts differ; they are named.")
+    ] = False,
+    level: Level = 0.95,
+    json: Json = False,
+) -> None:
+    """RUN_B against RUN_A on the same items: the paired difference with its interval, McNemar's test, flipped items.
+
+    Refused (2) where what judged the items is not the same.
+    """
+    from jury.cli.audit_gates import diff as start
+
+    raise typer.Exit(start(first, second, anyway, level, json))
+
+
+def rank(
+    folders: Annotated[list[str], typer.Argument(metavar="RUN...", help="Pairwise run folders.")],
+    name_a: Annotated[str, typer.Option(metavar="FIELD", help="The row's field that names response A's target.")] = (
+        "model_a"
+    ),
+    name_b: Annotated[str, typer.Option(metavar="FIELD", help="The row's field that names response B's.")] = "model_b",
+    json: Json = False,
+) -> None:
+    """Ranks the targets of pairwise runs (Bradley-Terry) with intervals, and names the pairs to compare next.
+
+    Targets that no comparison connects are never ranked against each other.
+    """
+    from jury.cli.audit_gates import rank as start
+
+    raise typer.Exit(start(folders, name_a, name_b, json))
+
+
+def gate(
+    folders: Annotated[list[str], typer.Argument(metavar="RUN", help="A run folder; with --agreement: NEW OLD.")],
+    pass_rate: Annotated[
+        str | None, typer.Option(metavar="'>=SHARE'", help="Of the verdicts that pass or fail.")
+    ] = None,
+    error_rate: Annotated[
+        str | None, typer.Option(metavar="'<=SHARE'", help="Of the items nobody could judge.")
+    ] = None,
+    min_coverage: Annotated[float | None, typer.Option(metavar="SHARE", help="Items with a usable verdict.")] = None,
+    by: Annotated[str | None, typer.Option(metavar="tag", help="`tag`: the pass rate of each tag too.")] = None,
+    agreement: Annotated[
+        bool, typer.Option("--agreement", help="NEW must not agree less with people than OLD.")
+    ] = False,
+    margin: Annotated[float, typer.Option(metavar="SHARE", help="Agreement that NEW may lose.")] = 0.02,
+    labels: Labels = None,
+    level: Level = 0.95,
+    json: Json = False,
+) -> None:
+    """For CI: pass (0), fail (1) or undecided (4), from intervals.
+
+    A gate passes where the whole interval reaches the mark, fails where none of it does. Errors are gated apart.
+    """
+    from jury.cli.audit_gates import GateOptions
+    from jury.cli.audit_gates import gate as start
+
+    given = locals()
+    options = {name: given[name] for name in GateOptions.__dataclass_fields__}
+    raise typer.Exit(start(GateOptions(**options)))
+
+
+def drift(
+    then: Annotated[str, typer.Argument(metavar="THEN", help="The anchors as judged then.")],
+    now: Annotated[str, typer.Argument(metavar="NOW", help="The same anchors judged now.")],
+    system_then: Annotated[str | None, typer.Option(metavar="RUN", help="The system then.")] = None,
+    system_now: Annotated[str | None, typer.Option(metavar="RUN", help="The system now.")] = None,
+    alpha: Annotated[float, typer.Option(metavar="SHARE", help="Chance of a false alarm.")] = 0.05,
+    json: Json = False,
+) -> None:
+    """Did the judge drift or the system? By anchors: old outputs, frozen, judged again. Exit code 1 for any drift."""
+    from jury.cli.audit_gates import drift as start
+
+    raise typer.Exit(start(then, now, system_then, system_now, alpha, json))

@@ -1,0 +1,172 @@
+"""`jury diff`, `rank`, `gate`, `drift`: reads runs, prints what the auditor found, chooses the exit code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jury.audit import Audited, audited, compare_runs, gate_agreement, read_labels, tournament
+from jury.audit import drift as drifted
+from jury.audit import gate as gated
+from jury.cli import exits
+from jury.cli.audit_words import as_json, p_value, points, share, table, told
+from jury.cli.tables import facts, stdout
+from jury.errors import ConfigError
+
+_CODES = {"pass": exits.OK, "fail": exits.BELOW, "undecided": exits.UNDECIDED}
+MOST = 20
+
+
+@dataclass(frozen=True)
+class GateOptions:
+    """What was asked of `jury gate`."""
+
+    folders: list[str]
+    pass_rate: str | None
+    error_rate: str | None
+    min_coverage: float | None
+    by: str | None
+    agreement: bool
+    margin: float
+    labels: str | None
+    level: float
+    json: bool
+
+
+def gate(asked: GateOptions) -> int:
+    """0 pass, 1 fail, 4 undecided."""
+    if asked.by not in (None, "tag"):
+        raise ConfigError(f"--by takes `tag`, got {asked.by!r}")
+    if len(asked.folders) != (2 if asked.agreement else 1):
+        raise ConfigError("give one RUN; with --agreement two: NEW OLD")
+    if asked.agreement:
+        return _agreement(asked)
+    found = gated(
+        audited(asked.folders[0]),
+        pass_rate=asked.pass_rate,
+        error_rate=asked.error_rate,
+        min_coverage=asked.min_coverage,
+        by_tag=asked.by == "tag",
+        level=asked.level,
+    )
+    if asked.json:
+        as_json({"outcome": found.outcome, "level": found.level, "checks": found.checks})
+        return _CODES[found.outcome]
+    rows = [
+        [
+            c.name,
+            share(c.estimate),
+            str(c.condition),
+            c.outcome,
+            "-" if c.false_alarm is None else f"{100 * c.false_alarm:.1f}%",
+        ]
+        for c in found.checks
+    ]
+    table(f"gate: {found.outcome}", ["", "measured", "wanted", "outcome", "false alarm at the mark"], rows)
+    if found.outcome == "undecided":
+        told(["Undecided: the interval holds the mark. More items decide it, not another mark."])
+    return _CODES[found.outcome]
+
+
+def _agreement(asked: GateOptions) -> int:
+    labels = read_labels(asked.labels) if asked.labels else None
+    new = audited(asked.folders[0], labels)
+    old = audited(asked.folders[1], labels if labels is not None else new.run.labels())
+    found = gate_agreement(new, old, margin=asked.margin, level=asked.level)
+    if asked.json:
+        as_json(found)
+        return _CODES[found.outcome]
+    lines = [
+        ("gate", found.outcome),
+        ("new", f"{share(found.new)} agreement with people on {found.new.n} labelled items"),
+        ("old", share(found.old)),
+        ("new - old", f"{points(found.difference)}, may lose {100 * found.margin:g}"),
+    ]
+    facts(stdout(), lines)
+    rows = [[item, str(label), str(was), str(now)] for item, label, was, now in found.flipped[:MOST]]
+    table("flipped items, those that got worse first", ["item", "people", "old", "new"], rows)
+    return _CODES[found.outcome]
+
+
+def diff(first: str, second: str, anyway: bool, level: float, as_data: bool) -> int:
+    """Exit code 0."""
+    found = compare_runs(audited(first), audited(second), level=level)
+    if found.differs and not anyway:
+        raise ConfigError(
+            f"the runs were not judged alike ({'; '.join(found.differs)}): their difference is not the system's alone. "
+            "Compare them --anyway"
+        )
+    if as_data:
+        as_json({"better": found.better, **{n: getattr(found, n) for n in found.__dataclass_fields__}})
+        return exits.OK
+    counts, compared = found.comparison.counts, found.comparison
+    only_a, only_b = found.only
+    lines = [
+        ("B - A", f"{points(compared.difference)}: {_BETTER[found.better]}"),
+        ("McNemar", f"p {p_value(compared.exact_p)} (exact), {p_value(compared.mid_p)} (mid-p)"),
+        ("passes", f"both {counts.both}, only B {counts.only_a}, only A {counts.only_b}, neither {counts.neither}"),
+        (
+            "coverage",
+            f"{counts.n} of {found.common} common items compared; only in A {only_a}, in B {only_b}",
+        ),
+    ]
+    facts(stdout(), lines)
+    rows = [[f.item, str(f.first), str(f.second)] for f in found.changed[:MOST]]
+    more = f", the first {MOST} of {len(found.changed)}" if len(found.changed) > MOST else ""
+    table(f"flipped items{more}", ["item", "A", "B"], rows)
+    told([f"not alike: {word}" for word in found.differs])
+    return exits.OK
+
+
+_BETTER = {"second": "B is better", "first": "A is better", "undecided": "no difference can be seen"}
+
+
+def rank(folders: list[str], name_a: str, name_b: str, as_data: bool) -> int:
+    """Exit code 0, or 3 where nothing could be compared."""
+    found = tournament([audited(f) for f in folders], name_a=name_a, name_b=name_b)
+    names = ("targets", "sigma", "cycles", "next_pairs", "games", "left_out", "note")
+    if as_data:
+        items = found.ranking.items
+        gaps = [{"a": a, "b": b, "difference": found.ranking.difference(a, b)} for a in items for b in items if a < b]
+        as_json({**{n: getattr(found, n) for n in names}, "differences": gaps})
+        return exits.OK if found.games else exits.NO_RESULT
+    leaders = {t.group: t.target for t in reversed(found.targets)}
+    rows = [
+        [
+            str(t.group + 1),
+            t.target,
+            "-" if t.ranks is None else f"{t.ranks[0]}" if t.ranks[0] == t.ranks[1] else f"{t.ranks[0]}-{t.ranks[1]}",
+            "-" if t.elo is None else f"{t.elo:+.0f}",
+            "-" if t.target == leaders[t.group] else share(found.ranking.win_probability(t.target, leaders[t.group])),
+            str(t.games),
+        ]
+        for t in found.targets
+    ]
+    table("ranking", ["group", "target", "rank", "Elo", "chance against the first", "votes"], rows)
+    table("spread of judges (1 is average)", ["judge", "sigma"], [[j, f"{s:.2f}"] for j, s in found.sigma.items()])
+    table("cycles", ["beats", "beats", "beats the first"], [list(c) for c in found.cycles[:MOST]])
+    table("undecided, compare next", ["", ""], [list(p) for p in found.next_pairs])
+    told([f"{found.games} votes compared, {found.left_out} left out (flips, no verdict)", *filter(None, [found.note])])
+    return exits.OK if found.games else exits.NO_RESULT
+
+
+def drift(then: str, now: str, system_then: str | None, system_now: str | None, alpha: float, as_data: bool) -> int:
+    """0 where nothing drifted, 1 for any drift."""
+
+    def read(folder: str | None) -> Audited | None:
+        return None if folder is None else audited(folder)
+
+    found = drifted(audited(then), audited(now), read(system_then), read(system_now), alpha=alpha)
+    code = exits.OK if found.verdict == "none" else exits.BELOW
+    if as_data:
+        as_json(found)
+        return code
+    lines = [
+        ("drift", found.verdict),
+        ("judge, on anchors", f"{points(found.judge.difference)}, p {p_value(found.p_judge)}"),
+        ("system", f"{points(found.system)}, p {p_value(found.p_system)}"),
+        ("system less judge", points(found.system_alone)),
+        ("anchors", f"{found.judge.counts.n} compared, {found.unmatched} changed or missing"),
+        ("false alarms", f"at most {100 * found.alpha:g}% over both tests"),
+    ]
+    facts(stdout(), lines)
+    return code

@@ -1,0 +1,169 @@
+"""`jury calibrate`, `stability`, `bias`, `worth`: reads a run, prints what the auditor found. Computes nothing."""
+
+from __future__ import annotations
+
+import sys
+
+from jury.audit import SAMPLED, audited, keep, leanings, read_labels, spent
+from jury.audit import calibrate as calibrated
+from jury.audit import stability as measured
+from jury.audit import worth as valued
+from jury.audit.calibrating import AgainstPeople, Calibration
+from jury.cli import exits
+from jury.cli.audit_words import as_json, number, p_value, points, share, table, told
+from jury.cli.tables import facts, stdout
+from jury.errors import ConfigError
+from jury.store import Run
+
+_ASK = "How were the labelled items drawn"
+MOST = 20  # items listed
+
+
+def calibrate(
+    folder: str, sampled: str | None, labels: str | None, test: bool, exclude: list[str], as_data: bool
+) -> int:
+    """Exit code 0; a wrong word or file raises."""
+    run = Run.open(folder)
+    how = sampled or _asked()
+    given = read_labels(labels, sampling=how) if labels else None
+    audit = audited(run, given)
+    found = calibrated(audit, sampled=how, part="test" if test else "development", exclude=exclude)
+    before = spent(run, found.version) if test else []
+    keep(run, found)
+    if as_data:
+        as_json({**{name: getattr(found, name) for name in _SHOWN}, "weights": found.weights.to_dict(),
+                 "spent_before": before})  # fmt: skip
+        return exits.OK
+    _say(found, before)
+    return exits.OK
+
+
+_SHOWN = (
+    "sampled", "part", "version", "n_labels", "n_used", "excluded", "rows", "raw_rate", "corrected_rate",
+    "disagreements", "notes",
+)  # fmt: skip
+
+
+def _asked() -> str:
+    """How the labels were drawn: asked where somebody can answer; never guessed."""
+    words = ", ".join(SAMPLED)
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        return input(f"{_ASK} ({words})? ").strip()
+    raise ConfigError(f"{_ASK}? Say it with --sampled: {words}")
+
+
+def _say(found: Calibration, before: list[str]) -> None:
+    console = stdout()
+    lines = [
+        ("labels", f"{found.n_labels}, drawn {found.sampled}; {found.n_used} in the {found.part} part"),
+        ("pass rate", share(found.raw_rate)),
+        ("people's", share(found.corrected_rate)),
+        ("version", found.version),
+    ]
+    facts(console, lines)
+    table("against people", ["", "agreement", "TPR", "TNR", "kappa", "AC1"], [_against(r) for r in found.rows])
+    cells = [[str(a), str(b), str(n)] for (a, b), n in sorted(found.rows[0].table.cells.items(), key=str)]
+    table("panel by people's label", ["people", "panel", "items"], cells)
+    weights = found.weights
+    rows = [[j, f"{w:.2f}"] for j, w in sorted(weights.weights.items(), key=lambda pair: -pair[1])]
+    table(f"weights: {weights.method}, confidence from {weights.source}", ["judge", "weight"], rows[:MOST])
+    listed = [[d.item, str(d.people), str(d.panel), d.why_people, d.why_panel] for d in found.disagreements[:MOST]]
+    more = f", the first {MOST} of {len(found.disagreements)}" if len(found.disagreements) > MOST else ""
+    table(f"disagreements{more}", ["item", "people", "panel", "people's reason", "panel's reason"], listed)
+    notes = [*found.notes, *([weights.note] if weights.note else [])]
+    if found.part == "test":
+        notes.append(
+            f"test labels were looked at with this version before, on {before[0]}: this number is no longer fresh"
+            if before
+            else "test labels are now spent for this version: change nothing because of them"
+        )
+    told(notes)
+
+
+def _against(row: AgainstPeople) -> list[str]:
+    found = row.accuracy
+    return [
+        row.name, share(row.agreement), share(found.tpr), share(found.tnr), number(found.kappa), number(row.ac1),
+    ]  # fmt: skip
+
+
+def stability(folder: str, as_data: bool) -> int:
+    """Exit code 0, or 3 where no question was asked twice."""
+    found = measured(audited(folder))
+    if as_data:
+        as_json(found)
+    else:
+        rows = [
+            [
+                j.judge,
+                share(j.retest.flip_rate),
+                number(j.retest.disagreement),
+                "-" if j.swapped is None else share(j.swapped.change_rate),
+                "-" if j.beyond is None else f"{100 * j.beyond:+.1f} points",
+                f"{j.retest.usable} of {found.items}",
+            ]
+            for j in found.judges
+        ]
+        head = ["judge", "flips when asked again", "disagreement", "flips when swapped", "beyond noise", "asked twice"]
+        table(f"stability, {found.repetitions} repetitions", head, rows)
+        table("most unstable items", ["item", "disagreement"], [[i, f"{d:.2f}"] for i, d in found.unstable])
+        told([found.reason] if found.reason else [])
+    return exits.NO_RESULT if found.reason else exits.OK
+
+
+def bias(folder: str, as_data: bool) -> int:
+    """Exit code 0."""
+    audit = audited(folder)
+    found = leanings(audit)
+    if as_data:
+        as_json(found)
+        return exits.OK
+    rows = [
+        [
+            x.judge,
+            "-" if x.position is None else points(x.position.lean),
+            p_value(x.p_position),
+            number(x.length) if audit.paired else points(x.length),
+            p_value(x.p_length),
+            points(x.own_family),
+            p_value(x.p_family),
+        ]
+        for x in found
+    ]
+    head = ["judge", "first slot - second", "p", "length", "p", "own family", "p"]
+    table("leanings (p corrected over the judges)", head, rows)
+    told(["Longer answers may be better and a family may be good: a leaning is a reason to look, no proof."])
+    return exits.OK
+
+
+def worth(folder: str, labels: str | None, as_data: bool) -> int:
+    """Exit code 0."""
+    audit = audited(folder, read_labels(labels) if labels else None)
+    found = valued(audit)
+    if as_data:
+        independent = {"votes": found.independent.votes, "correlation": found.independent.correlation}
+        names = ("judges", "items", "alpha", "by_votes", "best", "best_agreement", "against_best", "cheapest",
+                 "one_more", "price", "saying")  # fmt: skip
+        as_json({**{name: getattr(found, name) for name in names}, "independent": independent})
+        return exits.OK
+    told([*found.saying, ""])
+    truth = "the plurality" if found.by_votes else "labels"
+    lines = [
+        ("panel", f"{found.judges} judges, {found.items} items"),
+        ("independent votes", f"{number(found.independent.votes)} (errors against {truth})"),
+        ("error correlation", number(found.independent.correlation)),
+        ("alpha", number(found.alpha)),
+        ("best judge", f"{found.best or '-'}: {share(found.best_agreement)} agreement with {truth}, held-out half"),
+    ]
+    if found.against_best is not None:
+        lines.append(("panel - best judge", points(found.against_best.difference)))
+    if found.cheapest is not None:
+        price = "" if found.cheapest.price is None else f", ${found.cheapest.price:.4f} an item"
+        lines.append(("cheapest that do", f"{', '.join(found.cheapest.judges)}: {share(found.cheapest.same)}{price}"))
+    lines.append(("price", "unknown" if found.price is None else f"${found.price:.4f} for each decided item"))
+    lines.append(("one more vote", f"could change {share(found.one_more)} of the items"))
+    facts(stdout(), lines)
+    pairs = [[audit.judges[a], audit.judges[b], f"{v:.2f}" if v is not None else "undefined"]
+             for (a, b), v in found.independent.pairs.items()]  # fmt: skip
+    table("correlation of errors", ["judge", "judge", "correlation"], pairs[:MOST])
+    return exits.OK

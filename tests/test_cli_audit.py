@@ -1,0 +1,162 @@
+"""The auditor's commands: what they print, and the exit codes that CI relies on."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from jury.cli.__main__ import main
+from tests.audit.runs import pairwise, pointwise
+
+
+def jury(capsys, *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    said = capsys.readouterr()
+    return int(ended.value.code or 0), said.out, said.err
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = random.Random(0)
+    truth = {i: rng.random() < 0.7 for i in range(120)}
+    rows = [{j: t if rng.random() < r else not t for j, r in (("x", 0.95), ("y", 0.7), ("z", 0.7))}
+            for t in truth.values()]  # fmt: skip
+    pointwise(tmp_path / "run", rows, labels={i: truth[i] for i in range(80)})
+    (tmp_path / "labels.csv").write_text(
+        "item,label\n" + "".join(f"{i},{'pass' if truth[i] else 'fail'}\n" for i in range(80))
+    )
+    return tmp_path
+
+
+def test_calibrate_asks_how_labels_were_drawn(folder, capsys):
+    code, _, err = jury(capsys, "calibrate", str(folder / "run"))
+    assert code == 2
+    assert "--sampled" in err
+
+
+def test_calibrate_prints_and_keeps(folder, capsys):
+    code, out, _ = jury(capsys, "calibrate", str(folder / "run"), "--sampled", "random")
+    assert code == 0
+    for word in ("people's", "TPR", "kappa", "disagreements", "weights: labelled", "[", "panel"):
+        assert word in out, word
+    assert (folder / "run" / "calibration.json").exists()
+    code, out, _ = jury(
+        capsys,
+        "calibrate",
+        str(folder / "run"),
+        "--sampled",
+        "random",
+        "--labels",
+        str(folder / "labels.csv"),
+        "--json",
+    )
+    data = json.loads(out)
+    assert (data["n_labels"], data["weights"]["source"]) == (80, "labels")
+
+
+def test_the_test_part_is_spent_and_said_so(folder, capsys):
+    first = jury(capsys, "calibrate", str(folder / "run"), "--sampled", "random", "--test")[1]
+    second = jury(capsys, "calibrate", str(folder / "run"), "--sampled", "random", "--test")[1]
+    assert "are now spent" in first
+    assert "no longer fresh" in second
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--pass-rate", ">=0.4"], 0),
+        (["--pass-rate", ">=0.95"], 1),
+        (["--pass-rate", ">=0.6"], 4),
+        (["--pass-rate", "<=0.9", "--error-rate", "<=0.1", "--min-coverage", "0.5", "--by", "tag"], 0),
+        ([], 2),
+        (["--pass-rate", "lots"], 2),
+        (["--pass-rate", ">=0.4", "--by", "colour"], 2),
+    ],
+)
+def test_gate_codes(folder, capsys, arguments, code):
+    got, out, err = jury(capsys, "gate", str(folder / "run"), *arguments)
+    assert got == code, out + err
+    assert out if code != 2 else err
+
+
+def test_gate_json_has_every_number(folder, capsys):
+    code, out, _ = jury(capsys, "gate", str(folder / "run"), "--pass-rate", ">=0.6", "--json")
+    check = json.loads(out)["checks"][0]
+    assert code == 4
+    assert {"value", "low", "high", "n"} <= set(check["estimate"])
+    assert check["false_alarm"] > 0
+
+
+def test_gate_on_agreement(folder, capsys):
+    rows = [{"x": i % 2 == 0} for i in range(120)]
+    pointwise(folder / "worse", rows)
+    labels = ["--labels", str(folder / "labels.csv")]
+    code, out, _ = jury(capsys, "gate", str(folder / "worse"), str(folder / "run"), "--agreement", *labels)
+    assert code == 1
+    assert "flipped items" in out
+    assert jury(capsys, "gate", str(folder / "run"), str(folder / "worse"), "--agreement", *labels)[0] == 0
+    assert jury(capsys, "gate", str(folder / "run"), "--agreement", *labels)[0] == 2
+
+
+def test_worth_says_whether_one_judge_would_do(folder, capsys):
+    code, out, _ = jury(capsys, "worth", str(folder / "run"))
+    assert code == 0
+    assert "independent votes" in out
+    assert "x alone" in out or "its best judge, x" in out
+    assert json.loads(jury(capsys, "worth", str(folder / "run"), "--json")[1])["best"] == "x"
+
+
+def test_stability_and_bias(folder, capsys):
+    assert jury(capsys, "stability", str(folder / "run"))[0] == 3
+    pointwise(folder / "again", [{"x": [True, i > 3]} for i in range(10)])
+    code, out, _ = jury(capsys, "stability", str(folder / "again"))
+    assert code == 0
+    assert "40.0% [" in out
+    code, out, _ = jury(capsys, "bias", str(folder / "run"))
+    assert code == 0
+    assert "leanings" in out
+    assert jury(capsys, "bias", str(folder / "run"), "--json")[0] == 0
+    assert jury(capsys, "stability", str(folder / "again"), "--json")[0] == 0
+
+
+def test_diff_refuses_what_was_not_judged_alike(folder, capsys):
+    pointwise(folder / "other", [{"x": True}] * 120)
+    code, _, err = jury(capsys, "diff", str(folder / "run"), str(folder / "other"))
+    assert code == 2
+    assert "judges differ" in err
+    code, out, _ = jury(capsys, "diff", str(folder / "run"), str(folder / "other"), "--anyway")
+    assert code == 0
+    assert "B is better" in out
+    assert "not alike: judges differ" in out
+    same = jury(capsys, "diff", str(folder / "run"), str(folder / "run"), "--json")[1]
+    assert json.loads(same)["better"] == "undecided"
+
+
+def test_rank(folder, capsys):
+    items = [{"row": {"model_a": a, "model_b": b}} for a, b in (("p", "q"), ("q", "r"), ("p", "r"))] * 20
+    votes = [{"x": ("A", "A") if i % 5 else ("B", "B")} for i in range(60)]
+    pairwise(folder / "pairs", votes, items=items)
+    code, out, _ = jury(capsys, "rank", str(folder / "pairs"))
+    assert code == 0
+    assert out.index(" p ") < out.index(" r ")
+    data = json.loads(jury(capsys, "rank", str(folder / "pairs"), "--json")[1])
+    assert [t["target"] for t in data["targets"]] == ["p", "q", "r"]
+    assert jury(capsys, "rank", str(folder / "run"))[0] == 2
+
+
+def test_drift(folder, capsys):
+    code, out, _ = jury(capsys, "drift", str(folder / "run"), str(folder / "run"))
+    assert code == 0
+    assert "none" in out
+    pointwise(folder / "now", [{"x": False}] * 120)
+    assert jury(capsys, "drift", str(folder / "run"), str(folder / "now"), "--json")[0] == 1
+    assert jury(capsys, "drift", str(folder / "run"), str(folder / "now"), "--system-then", str(folder / "run"))[0] == 2
+
+
+def test_a_missing_run_is_one_line(tmp_path, capsys):
+    code, _, err = jury(capsys, "worth", str(tmp_path / "nowhere"))
+    assert code == 2
+    assert err.count("\n") == 1
