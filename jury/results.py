@@ -291,7 +291,7 @@ class _Result:
     def from_json(cls, text: str | bytes) -> Self:
         try:
             data = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"a stored {cls.__name__} is not JSON: {error}", "bad_json") from None
         return cls.from_dict(data)
 

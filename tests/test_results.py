@@ -215,6 +215,7 @@ def test_a_dump_is_strict_json(number: float) -> None:
     [
         ("", "not JSON"),
         ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
         ("{}", "status"),
         ('{"status": "perhaps"}', "status"),
         ('{"status": "decided", "seats": "many"}', "seats"),

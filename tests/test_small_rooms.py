@@ -136,6 +136,12 @@ def test_scripts_are_lists_mappings_and_functions():
         ScriptedProvider("text")
 
 
+@pytest.mark.parametrize("script", [5, None, "text"])
+def test_what_is_no_script_is_named(script):
+    with pytest.raises(ConfigError, match="a script is a list"):
+        ScriptedProvider(script)
+
+
 def test_a_script_file_plays_in_order(tmp_path):
     from jury import llm_jury
 

@@ -42,6 +42,8 @@ class ScriptedProvider:
             queues = {judge: _queue(replies) for judge, replies in table.items()}
             self._answer = lambda request: _take(queues.get(request.judge), request)
         else:
+            if not isinstance(cast("Any", script), Iterable):
+                raise ConfigError(f"a script is a list, a mapping or a function, got {script!r}")
             queue = iter(script)
             self._answer = lambda request: _take(queue, request)
 
