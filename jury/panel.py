@@ -135,7 +135,7 @@ class Panel:
         self.prompts = tuple(prompts.values())
         self.limiter = Limiter(spec.max_concurrency)
         self.wanted = frozenset[str]().union(*(s.wanted for s in (*self.seats, *self.stand_ins)))
-        self.lone = len(self.seats) == 1 and not spec.stand_ins
+        self.lone = len(self.seats) == 1 and not self.stand_ins  # one that sits there anyway stands in for nobody
         self._turns = count()
         self._warned: set[str] = set()
         self.forecaster = self._forecaster(scale) if isinstance(spec.stop, float) else None

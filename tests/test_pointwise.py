@@ -156,6 +156,15 @@ def test_a_slow_function_meets_its_deadline():
     assert result.votes[0].verdict.failure.kind == "timeout"
 
 
+def test_a_stand_in_that_sits_on_the_panel_leaves_a_lone_judge_alone():
+    def broken(output):
+        raise RuntimeError("bad credentials")
+
+    jury = llm_jury(criteria="c", judges=[broken], replacement_judges=[broken])
+    with pytest.raises(RuntimeError, match="bad credentials"):
+        jury.judge_sync(output="o")
+
+
 def test_a_lone_provider_outage_is_a_vote_with_an_error():
     judge, _ = scripted(None)
     result = llm_jury(criteria="c", judges=[judge]).judge_sync("q", "a")
