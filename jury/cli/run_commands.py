@@ -35,6 +35,11 @@ Budget = Annotated[
     float | None,
     typer.Option(metavar="DOLLARS", help="No call starts that could exceed it.", rich_help_panel=_RUN),
 ]
+Batch = Annotated[
+    bool,
+    typer.Option("--batch", help="Ask through batch APIs first: half the price, up to a day.", rich_help_panel=_RUN),
+]
+Poll = Annotated[float, typer.Option(metavar="SECONDS", help="Between two looks at a batch.", rich_help_panel=_RUN)]
 Json = Annotated[bool, typer.Option("--json", help="The totals as JSON on standard output.", rich_help_panel=_RESULT)]
 FailUnder = Annotated[
     float | None, typer.Option(metavar="SHARE", help="Exit code 1 below this rate.", rich_help_panel=_RESULT)
@@ -56,6 +61,8 @@ def run(
     no_cache: NoCache = False,
     estimate: Estimate = False,
     budget: Budget = None,
+    batch: Batch = False,
+    poll: Poll = 60.0,
     json: Json = False,
     fail_under: FailUnder = None,
     min_coverage: MinCoverage = None,

@@ -19,7 +19,7 @@ from jury.cli.quoting import quote
 from jury.cli.run_progress import RunProgress
 from jury.cli.writing import print_json
 from jury.errors import ConfigError
-from jury.runner import Halt, RunReport, RunSpec, outlook
+from jury.runner import Halt, RunReport, RunSpec, outlook, run_batches
 from jury.runner import run as run_spec
 from jury.runner.entries import entries, from_stdin
 
@@ -38,6 +38,8 @@ class RunOptions:
     no_cache: bool = False
     estimate: bool = False
     budget: float | None = None
+    batch: bool = False
+    poll: float = 60.0
     json: bool = False
     fail_under: float | None = None
     min_coverage: float | None = None
@@ -51,6 +53,8 @@ def run(options: RunOptions) -> int:
         return quote(spec, folder, options.json)
     progress = RunProgress(spec.kind)
     with progress:
+        if options.batch:
+            asyncio.run(run_batches(spec, folder, poll_s=options.poll, load=load_function, say=progress.say))
         progress.start(None if from_stdin(spec) else sum(1 for _ in entries(spec)))
         report = asyncio.run(_interruptible(spec, folder, options, progress))
     for change in report.changes:

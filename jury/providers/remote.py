@@ -10,7 +10,8 @@ from __future__ import annotations
 import inspect
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -19,7 +20,7 @@ from jury.providers import bodies, faults, prices, schemas
 from jury.providers.adapt import Memory
 from jury.providers.base import Request
 from jury.providers.bodies import Api
-from jury.providers.clients import Client, Made, PerLoop
+from jury.providers.clients import Client, Made, PerLoop, Shared
 from jury.providers.endpoints import Endpoint
 from jury.results import Reply, Usage
 
@@ -82,6 +83,21 @@ class RemoteProvider(ABC):
                 raise faults.from_exception(error, structured=structured, secrets=self._secrets) from None
             return self._read(call, request, answer, lost, structured)
         raise AssertionError("the last attempt returns or raises")
+
+    async def sdk(self) -> Any:
+        """The SDK's client for the running loop, for what is no judge call (`batches.py`). Raises `ProviderError`."""
+        if self._own is not None:
+            return self._own
+        held = await self._clients.get()
+        return held.first if isinstance(held, Shared) else held
+
+    @contextmanager
+    def translating(self) -> Generator[None]:
+        """What the SDK raises inside leaves as a `ProviderError` without keys."""
+        try:
+            yield
+        except self._errors() as error:
+            raise faults.from_exception(error, structured=False, secrets=self._secrets) from None
 
     async def close(self) -> None:
         """Close the client of the running loop. A caller's own client stays open."""

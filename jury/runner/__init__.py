@@ -15,6 +15,7 @@ replay.py     every verdict again from the log, offline
 
 from __future__ import annotations
 
+from jury.runner.batching import BatchReport, run_batches
 from jury.runner.engine import Halt, RunReport, run, run_sync
 from jury.runner.estimate import Quote, estimate
 from jury.runner.outlook import Outlook, outlook
@@ -22,6 +23,7 @@ from jury.runner.replay import ReplayReport, replay
 from jury.runner.spec import RunSpec
 
 __all__ = [
+    "BatchReport",
     "Halt",
     "Outlook",
     "Quote",
@@ -32,5 +34,6 @@ __all__ = [
     "outlook",
     "replay",
     "run",
+    "run_batches",
     "run_sync",
 ]

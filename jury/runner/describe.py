@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 from jury import __version__
+from jury.errors import ConfigError
 from jury.judge import Seat
 from jury.keys import function_name, shaping_settings
 from jury.pairwise import WINNERS, PairwiseJury
 from jury.pointwise import Jury
+from jury.providers import prices
 from jury.runner.spec import RunSpec
 from jury.store import RunManifest, scale_to_dict
 from jury.store.lines import digest
@@ -82,6 +85,24 @@ def continued(before: RunManifest | None, now: RunManifest, at: str) -> RunManif
         return replace(now, created=at)
     prompts = {**before.prompts, **now.prompts}  # what older judgments were asked with stays readable
     return replace(now, created=before.created, history=before.history, prompts=prompts, name=before.name)
+
+
+def compared(before: RunManifest | None, now: RunManifest, folder: Path) -> list[str]:
+    """`changes` since the manifest that a folder holds. Raises `ConfigError` where that is of another kind."""
+    if before is None:
+        return []
+    if before.kind != now.kind:
+        raise ConfigError(f"{folder} holds a {before.kind} run, this one is {now.kind}: take another folder")
+    return changes(before, now)
+
+
+def price_sources(jury: AnyJury) -> dict[str, str | None]:
+    """By seat, where its price comes from."""
+    found: dict[str, str | None] = {}
+    for seat in (*jury.panel.seats, *jury.panel.stand_ins):
+        price = prices.find(seat.provider.name, seat.model) if seat.function is None else None
+        found[seat.name] = (f"list {price.date}" if price.date else "configuration") if price else None
+    return found
 
 
 _SEAT = ("model", "prompt", "settings", "weight", "function")

@@ -19,9 +19,9 @@ from jury.cache import opened
 from jury.errors import ConfigError, DataError, JuryError
 from jury.forecasting import Foresight
 from jury.pairwise import PairwiseJury
-from jury.providers import prices, registry
+from jury.providers import registry
 from jury.results import Comparison, PanelResult
-from jury.runner.describe import AnyJury, changes, continued, fingerprint, manifest_of
+from jury.runner.describe import AnyJury, compared, continued, fingerprint, manifest_of, price_sources
 from jury.runner.entries import Entry, entries, from_stdin
 from jury.runner.governors import Governors
 from jury.runner.keeper import Asked, Keeper, now
@@ -176,11 +176,11 @@ async def run(
     _ready(spec, jury)
     with RunWriter(folder) as writer:
         manifest = manifest_of(spec, jury, writer.folder.name)
-        changed = _compared(writer, manifest)
+        changed = compared(writer.manifest, manifest, writer.folder)
         manifest = continued(writer.manifest, manifest, now())
         writer.save(manifest)
         cache = opened(spec.cache)
-        keeper = Keeper(writer, _price_sources(jury), cache)
+        keeper = Keeper(writer, price_sources(jury), cache)
         budget = None if spec.budget is None else Budget(spec.budget, writer.cost)
         govern = Governors(spec, budget)
         for seat in (*jury.panel.seats, *jury.panel.stand_ins):
@@ -244,25 +244,6 @@ def _ready(spec: RunSpec, jury: AnyJury) -> None:
 def _missing_key(seat: Any) -> str | None:
     name = seat.provider.name
     return None if seat.spec.provider is not None else registry.key_problem(name)
-
-
-def _compared(writer: RunWriter, manifest: RunManifest) -> list[str]:
-    before = writer.manifest
-    if before is None:
-        return []
-    if before.kind != manifest.kind:
-        raise ConfigError(
-            f"{writer.folder} holds a {before.kind} run, this is a {manifest.kind} one: take another folder"
-        )
-    return changes(before, manifest)
-
-
-def _price_sources(jury: AnyJury) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
-    for seat in (*jury.panel.seats, *jury.panel.stand_ins):
-        price = prices.find(seat.provider.name, seat.model) if seat.function is None else None
-        found[seat.name] = (f"list {price.date}" if price.date else "configuration") if price else None
-    return found
 
 
 def _leave(it: _Pass, manifest: RunManifest, started: str, changed: list[str], done: bool) -> None:

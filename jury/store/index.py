@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from jury.store.lines import read_lines
-from jury.store.records import complete
+from jury.store.records import FREE_SOURCES, complete
 
 logger = logging.getLogger("jury.store")
 FILE = "index.sqlite"
@@ -179,7 +179,7 @@ class Index:
             self.add_result(str(line["item"]), pos, str(line.get("seal") or ""), whole)
         elif file == JUDGMENTS and isinstance(line.get("key"), str):
             verdict = line.get("verdict")
-            if not line.get("source"):
+            if line.get("source") not in FREE_SOURCES:
                 usage = line.get("usage")
                 self.add_cost(cast("dict[str, Any]", usage).get("cost") if isinstance(usage, dict) else None)
             failed = not isinstance(verdict, dict) or cast("dict[str, Any]", verdict).get("status") == "error"

@@ -11,6 +11,7 @@ from jury.errors import DataError
 from jury.results import Comparison, Judgment, PanelResult, Verdict
 
 Result = PanelResult | Comparison
+FREE_SOURCES = ("cache", "same")  # of judgments that were paid for elsewhere
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from jury.store.index import ITEMS, JUDGMENTS, RESULTS, Index, Known, short
 from jury.store.lines import Appender, unwritable
 from jury.store.locking import FolderLock
 from jury.store.manifest import FILE, RunManifest
-from jury.store.records import StoredItem, StoredJudgment, StoredResult, complete
+from jury.store.records import FREE_SOURCES, StoredItem, StoredJudgment, StoredResult, complete
 
 SYNC_S = 5.0  # at most this much work is lost when the machine itself fails
 
@@ -79,7 +79,7 @@ class RunWriter(AbstractContextManager["RunWriter"]):
         """Writes one judgment, before anything else is asked."""
         pos = self._append(JUDGMENTS, judgment.to_dict())
         usage = judgment.judgment.usage
-        if not judgment.source and usage is not None:
+        if judgment.source not in FREE_SOURCES and usage is not None:
             self._index.add_cost(usage.cost)
         if judgment.judgment.verdict.status != "error" and judgment.source != "same":
             self._index.add_judged(judgment.key, pos)
@@ -96,6 +96,10 @@ class RunWriter(AbstractContextManager["RunWriter"]):
         pos = self._index.judged(key)
         line = self._files[JUDGMENTS].read(pos) if pos is not None else None
         return StoredJudgment.from_dict(line) if line is not None and line.get("key") == key else None
+
+    def has(self, key: str) -> bool:
+        """Whether a usable judgment with this key was recorded."""
+        return self._index.judged(key) is not None
 
     def known(self, item_id: str) -> Known | None:
         """What is known of an item's last result: compare its seal with `short(seal)`."""

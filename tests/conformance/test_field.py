@@ -37,7 +37,12 @@ from tests.conformance.cases import load, params
 from tests.conformance.comparing import Failed, fits
 
 AREAS = ("parsing", "provider", "dataset", "aggregation", "pairwise", "cli", "report")
-ELSEWHERE = ("load_rows", "run_cli", "run_cli_twice")  # test_field_dataset.py, test_field_cli.py, test_field_runs.py
+ELSEWHERE = (
+    "load_rows",
+    "run_cli",
+    "run_cli_twice",
+    "collect_batch",
+)  # test_field_dataset.py, test_field_cli.py, test_field_runs.py
 WINNERS = Labels(["A", "B", "tie"])
 SHOWN = ("This is answer one.", "This is answer two.")
 

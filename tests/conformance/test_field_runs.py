@@ -1,4 +1,4 @@
-"""field.json: runs that are done twice in one folder, through the command line."""
+"""field.json: runs that are done twice in one folder, through the command line; and what comes back from a batch."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import pytest
 
 from jury.cli.__main__ import main
 from jury.providers import registry
+from jury.providers.batches import outcomes
+from jury.results import Reply
 from jury.store import Run
 from tests.conformance.cases import load, params
-from tests.conformance.comparing import fits
+from tests.conformance.comparing import fits, says
 
-OPERATIONS = ("run_cli_twice",)
 LABELS = ["PASS", "FAIL", "NA"]
 
 
@@ -65,7 +66,37 @@ def run_cli_twice(folder: Path, given: Mapping[str, Any]) -> Any:
     }
 
 
-@pytest.mark.parametrize("case", params(c for c in load("field.json")["cases"] if c["op"] in OPERATIONS))
+def collect_batch(given: Mapping[str, Any]) -> Any:
+    lines = [*(given["output"] or ()), *(given["errors"] or ())]
+    found = outcomes(given["requests"], lines, given.get("api", "openai_chat"), given["batch"]["status"])
+    texts = {i: {"text": o.text} if isinstance(o, Reply) else {"error": str(o)} for i, o in found.items()}
+    return {"results": [{"id": i, **text} for i, text in texts.items()]}
+
+
+def holds(found: Any, expect: Mapping[str, Any]) -> bool:
+    """As `fits`, but that an `error` of a result is a text that the recorded message contains."""
+    if "any_of" in expect:
+        return any(holds(found, one) for one in expect["any_of"])
+    wanted = expect["ok"]["results"]
+    if len(wanted) != len(found["results"]):
+        return False
+    return all(
+        says(f.get("error", ""), w["error"]) and f["id"] == w["id"] if "error" in w else fits(f, {"ok": w})
+        for f, w in zip(found["results"], wanted, strict=True)
+    )
+
+
+def cases(operation: str) -> list[Any]:
+    return params(c for c in load("field.json")["cases"] if c["op"] == operation)
+
+
+@pytest.mark.parametrize("case", cases("collect_batch"))
+def test_field_batch(case: dict[str, Any]) -> None:
+    found = collect_batch(case["input"])
+    assert holds(found, case["expect"]), found
+
+
+@pytest.mark.parametrize("case", cases("run_cli_twice"))
 def test_field(case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JURY_JUDGES", raising=False)
     monkeypatch.delenv("JURY_CONFIG", raising=False)

@@ -1,0 +1,287 @@
+"""`jury run --batch`: the questions of a run through the vendors' batch APIs, at half the price, within a day.
+
+What a pass would ask is sent in batches; what comes back is recorded like any judgment, and the pass that follows asks
+live what is missing: failed lines, seats without batches, replies that could not be read. Nothing is sent
+twice: a batch is written down (`batches.jsonl`, and its questions in `batch-N.jsonl`) before it is submitted, and one
+whose answer was lost by a kill is looked for at the vendor first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, cast
+
+from jury.errors import ProviderError
+from jury.governed import most_cost, tokens
+from jury.judge import Seat
+from jury.keys import Question
+from jury.providers import prices
+from jury.providers.batches import (
+    MOST_BYTES,
+    MOST_REQUESTS,
+    PRICE,
+    BatchApi,
+    batch_api,
+    body_of,
+    body_of_line,
+    outcomes,
+)
+from jury.results import Failure, Judgment, Reply, Rung, Usage, Verdict
+from jury.runner.describe import AnyJury, compared, continued, manifest_of, price_sources
+from jury.runner.entries import entries
+from jury.runner.keeper import now
+from jury.runner.questions import questions
+from jury.runner.spec import Loader, RunSpec
+from jury.store import RunWriter, StoredJudgment
+from jury.store.lines import Appender, encode, read_lines
+
+FILE = "batches.jsonl"
+POLL_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReport:
+    """What came of the batches of one pass. `unsent`: questions for which the budget had no room."""
+
+    batches: int = 0
+    asked: int = 0
+    answered: int = 0
+    failed: int = 0
+    unsent: int = 0
+
+
+@dataclass
+class _Chunk:
+    """Questions on their way into one batch."""
+
+    provider: str
+    asked: list[tuple[Question, dict[str, Any]]] = field(default_factory=list[tuple[Question, dict[str, Any]]])
+    size: int = 0
+
+
+class _Batches:
+    """The batches of one folder: what is written down, what is under way."""
+
+    def __init__(self, spec: RunSpec, jury: AnyJury, writer: RunWriter, say: Callable[[str], None]) -> None:
+        self.spec, self.jury, self.writer, self.say = spec, jury, writer, say
+        self.report = BatchReport()
+        self._seats = {s.name: s for s in jury.panel.seats if s.function is None}
+        self._apis: dict[str, BatchApi] = {}
+        for seat in self._seats.values():
+            api = batch_api(seat.provider)
+            if api is not None:
+                self._apis[seat.provider.name] = api
+        self._sources = price_sources(jury)
+        self._file = Appender(writer.folder / FILE)
+        self.open: dict[int, dict[str, Any]] = {}
+        self._last = 0
+        for _, line in read_lines(writer.folder / FILE):
+            number = int(line["batch"])
+            self._last = max(self._last, number)
+            self.open[number] = {**self.open.get(number, {}), **line}
+            if line["state"] in ("collected", "lost"):
+                del self.open[number]
+        self._under_way = {str(q["key"]) for n in self.open for q in self._questions(n)}
+        self._reserved = 0.0
+
+    def close(self) -> None:
+        self._file.close()
+
+    async def resume(self) -> None:
+        """Batches that were written down and not known to be submitted: found at the vendor, or sent now."""
+        for number, batch in self.open.items():
+            if batch["state"] != "planned" or batch["provider"] not in self._apis:
+                continue
+            since = datetime.fromisoformat(str(batch["at"]).replace("Z", "+00:00"))
+            name = await self._apis[batch["provider"]].find(batch["token"], since, int(batch["count"]))
+            if name is not None:
+                self._note(number, state="submitted", id=name)
+            else:
+                await self._submit(number, [(str(q["key"]), q["body"]) for q in self._questions(number)])
+
+    async def send_missing(self) -> None:
+        """Every question that is not answered and not under way, in batches."""
+        chunks: dict[str, _Chunk] = {}
+        for entry in entries(self.spec):
+            for seat, case, repetition in questions(self.jury, entry):
+                provider = seat.provider.name if seat.function is None else ""
+                if provider not in self._apis:
+                    continue
+                question = seat.question(case, repetition)
+                if question.key in self._under_way or self.writer.has(question.key):
+                    continue
+                request = replace(seat.request(case, repetition), rung=_rung(seat))
+                if not self._affordable(seat, request):
+                    self.report = replace(self.report, unsent=self.report.unsent + 1)
+                    continue
+                self.writer.add_item(entry.item)
+                self._under_way.add(question.key)
+                body = body_of(seat.provider, request)
+                chunk = chunks.setdefault(provider, _Chunk(provider))
+                chunk.asked.append((question, body))
+                chunk.size += len(encode(body))
+                if len(chunk.asked) >= MOST_REQUESTS or chunk.size >= MOST_BYTES:
+                    await self._plan(chunks.pop(provider))
+        for chunk in chunks.values():
+            await self._plan(chunk)
+
+    async def collect(self) -> None:
+        """Takes in every batch that is done."""
+        for number, batch in list(self.open.items()):
+            api = self._apis.get(batch["provider"])
+            if api is None or batch["state"] != "submitted":
+                continue
+            state = await api.state(batch["id"])
+            if not state.done:
+                self.say(f"batch {number} ({batch['id']}): {state.status}")
+                continue
+            lines = await api.lines(batch["id"])
+            asked = {str(q["key"]): q for q in self._questions(number)}
+            bodies = {str(line.get("custom_id")): body_of_line(line) for line in lines}
+            why = f"{state.status}: {state.why}" if state.why else state.status
+            answered = 0
+            for key, outcome in outcomes(asked, lines, api.api, why).items():
+                answered += self._take(asked[key], outcome, bodies.get(key))
+            self._note(number, state="collected", answered=answered, failed=len(asked) - answered)
+            self.report = replace(
+                self.report,
+                answered=self.report.answered + answered,
+                failed=self.report.failed + len(asked) - answered,
+            )
+            self.say(f"batch {number} ({batch['id']}): {why}, {answered} of {len(asked)} answered")
+
+    def _take(self, asked: Mapping[str, Any], outcome: Reply | ProviderError, body: Any) -> bool:
+        seat = self._seats.get(str(asked["judge"]))
+        if seat is None:  # the panel has changed since: the answer is paid for, and nobody wants it
+            return False
+        judgment = Judgment(seat.name, Verdict("error"), int(asked["repetition"]), asked["order"])
+        if isinstance(outcome, Reply):
+            usage = _priced(seat, outcome.usage, body)
+            judgment = replace(
+                judgment,
+                verdict=seat.format.read(outcome.text, outcome.data),
+                reply=outcome.text,
+                model=outcome.model,
+                usage=usage,
+                rung=_rung(seat),
+            )
+        else:
+            failure = Failure(outcome.kind, outcome.detail, outcome.status)
+            judgment = replace(judgment, verdict=Verdict("error", failure=failure), usage=outcome.usage)
+        if not self.writer.has(str(asked["key"])):
+            self.writer.add_judgment(
+                StoredJudgment(
+                    key=str(asked["key"]),
+                    item=str(asked["item"]),
+                    judgment=judgment,
+                    request=str(asked["request"]),
+                    price_source=self._sources.get(seat.name),
+                    at=now(),
+                    source="batch",
+                )
+            )
+        return judgment.verdict.status != "error"
+
+    async def _plan(self, chunk: _Chunk) -> None:
+        self._last += 1
+        number = self._last
+        self.report = replace(self.report, batches=self.report.batches + 1, asked=self.report.asked + len(chunk.asked))
+        with_questions = Appender(self._path(number))
+        for q, body in chunk.asked:
+            asked = {"key": q.key, "item": q.item or "", "judge": q.judge, "order": q.order, "request": q.request}
+            with_questions.append({**asked, "repetition": q.repetition, "body": body})
+        with_questions.close()
+        token = secrets.token_hex(12)
+        self._note(number, state="planned", provider=chunk.provider, token=token, count=len(chunk.asked))
+        await self._submit(number, [(q.key, body) for q, body in chunk.asked])
+
+    async def _submit(self, number: int, requests: list[tuple[str, dict[str, Any]]]) -> None:
+        batch = self.open[number]
+        try:
+            name = await self._apis[batch["provider"]].submit(requests, batch["token"])
+        except ProviderError as error:
+            if error.kind in ("timeout", "connection", "server_error", "bad_body"):
+                raise  # it may have arrived: the next start looks for it
+            self._note(number, state="lost", why=str(error))  # refused as a whole: nothing was sent
+            raise
+        self._note(number, state="submitted", id=name)
+        self.say(f"batch {number} ({name}): {len(requests)} questions submitted")
+
+    def _affordable(self, seat: Seat, request: Any) -> bool:
+        if self.spec.budget is None:
+            return True
+        price = prices.find(seat.provider.name, seat.model)
+        most = most_cost(price, tokens(request)) * PRICE if price is not None else 0.0
+        if self.writer.cost + self._reserved + most > self.spec.budget:
+            return False
+        self._reserved += most
+        return True
+
+    def _note(self, number: int, **what: Any) -> None:
+        line = {"batch": number, **what, "at": now()}
+        self._file.append(line)
+        self._file.sync()
+        self.open[number] = {**self.open.get(number, {}), **line}
+        if what["state"] in ("collected", "lost"):
+            del self.open[number]
+
+    def _questions(self, number: int) -> Iterator[dict[str, Any]]:
+        for _, line in read_lines(self._path(number)):
+            yield line
+
+    def _path(self, number: int) -> Path:
+        return self.writer.folder / f"batch-{number}.jsonl"
+
+
+async def run_batches(
+    spec: RunSpec,
+    folder: str | Path,
+    *,
+    poll_s: float = POLL_S,
+    load: Loader | None = None,
+    say: Callable[[str], None] = lambda text: None,
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+) -> BatchReport:
+    """Sends what is missing in batches, waits until all are done, records what came back. Interrupt it at any time.
+
+    `say` hears of every step. Raises `ConfigError`, `DataError`, and `ProviderError` where a vendor refuses.
+    """
+    jury = spec.make_jury(load)
+    with RunWriter(folder) as writer:
+        manifest = manifest_of(spec, jury, writer.folder.name)
+        compared(writer.manifest, manifest, writer.folder)
+        writer.save(continued(writer.manifest, manifest, now()))
+        batches = _Batches(spec, jury, writer, say)
+        try:
+            await batches.resume()
+            await batches.collect()
+            await batches.send_missing()
+            while batches.open:
+                await sleep(poll_s)
+                await batches.collect()
+        finally:
+            batches.close()
+        return batches.report
+
+
+def _rung(seat: Seat) -> Rung:
+    """The best way to ask: a batch has no second one."""
+    return seat.provider.rungs(seat.model, seat.settings)[0]
+
+
+def _priced(seat: Seat, usage: Usage | None, body: Any) -> Usage | None:
+    """The usage of a reply with its price, which is half the listed one."""
+    if usage is None:
+        return None
+    price = prices.find(seat.provider.name, seat.model)
+    reply = dict(cast("Mapping[str, Any]", body)) if isinstance(body, Mapping) else {}
+    for part in (reply, used := dict(cast("Mapping[str, Any]", reply.get("usage") or {}))):
+        part.pop("service_tier", None)  # it says "batch", whose price is not listed but known
+    reply["usage"] = used
+    cost = prices.cost(price, usage, reply)
+    return replace(usage, cost=None if cost is None else cost * PRICE)

@@ -1,0 +1,225 @@
+"""Batches over HTTP: submitted once, collected in any order, surviving a restart; what failed is asked live."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from jury import ConfigError, JudgeSpec, ProviderError, Reply, ScriptedProvider
+from jury.cli.__main__ import main
+from jury.providers import registry
+from jury.providers.anthropic import AnthropicProvider
+from jury.providers.batches import batch_api, body_of, outcomes
+from jury.providers.openai import OpenAIProvider
+from jury.runner import RunSpec, replay, run, run_batches
+from jury.store import Run
+from tests.servers.batch_server import BatchServer
+
+ROWS = [{"id": f"r{i}", "input": "q", "output": f"answer-{i}."} for i in range(5)]
+
+
+@pytest.fixture
+def server():
+    with BatchServer() as one:
+        yield one
+
+
+@pytest.fixture(params=["openai", "anthropic"])
+def vendor(request, server):
+    """A seat of a vendor at the server's address."""
+    if request.param == "openai":
+        model, provider = "openai/gpt-5-mini", OpenAIProvider(api_key="k", base_url=f"{server.url}/v1")
+    else:
+        model, provider = "anthropic/claude-haiku-4-5", AnthropicProvider(api_key="k", base_url=server.url)
+    return JudgeSpec(model, provider=provider, id="j", settings={"retries": 0, "reask": 0})
+
+
+def spec_of(*judges, rows=ROWS, **own):
+    return RunSpec(rows, {"criteria": "c", "judges": list(judges)}, cache=False, **own)
+
+
+def batched(spec, folder, server, *, status="completed", sleeps=None):
+    """The batches of a run, with a server that has done its work after the first look."""
+
+    async def sleep(seconds):
+        server.finish(status)
+        if sleeps is not None:
+            sleeps.append(seconds)
+
+    said = []
+    report = asyncio.run(run_batches(spec, folder, poll_s=7, sleep=sleep, say=said.append))
+    return report, said
+
+
+def test_a_run_in_one_batch(tmp_path, server, vendor):
+    sleeps = []
+    report, said = batched(spec_of(vendor), tmp_path, server, sleeps=sleeps)
+    assert (report.batches, report.asked, report.answered, report.failed) == (1, 5, 5, 0)
+    assert sleeps == [7]
+    assert len(server.lines) == len({line["custom_id"] for line in server.lines}) == 5
+    assert any("5 questions submitted" in text for text in said)
+    final = asyncio.run(run(spec_of(vendor), tmp_path))
+    assert (final.asked.live, final.asked.recalled, final.totals["n_pass"]) == (0, 5, 5)
+    judgments = list(Run.open(tmp_path).judgments())
+    assert {j.source for j in judgments} == {"batch"}
+    name = "gpt-5-mini" if "gpt" in vendor.model else "claude-haiku-4-5"
+    per_million = {"gpt-5-mini": (0.25, 2.0), "claude-haiku-4-5": (1.0, 5.0)}[name]
+    full = (1000 * per_million[0] + 100 * per_million[1]) / 1e6
+    assert final.totals["cost"] == pytest.approx(5 * full / 2)  # half the listed price
+    assert replay(tmp_path).same
+
+
+def test_what_failed_is_asked_live_or_in_the_next_batch(tmp_path, server, vendor):
+    server.fate = {"answer-1.": "error", "answer-2.": "expired", "answer-3.": "missing", "answer-4.": "server_error"}
+    report, _ = batched(spec_of(vendor), tmp_path, server, status="expired")
+    assert (report.answered, report.failed) == (1, 4)
+    kinds = {j.item: j.judgment.verdict.failure for j in Run.open(tmp_path).judgments()}
+    assert kinds["r0"] is None
+    assert "too long" in kinds["r1"].detail or "context length" in kinds["r1"].detail
+    assert kinds["r2"].kind == "timeout"
+    assert "gave no result" in kinds["r3"].detail
+    server.fate = {}
+    again, _ = batched(spec_of(vendor), tmp_path, server)
+    assert (again.batches, again.asked, again.answered) == (1, 4, 4)
+    assert len(server.lines) == 9
+    final = asyncio.run(run(spec_of(vendor), tmp_path))
+    assert (final.asked.live, final.totals["n_pass"]) == (0, 5)
+
+
+def test_a_kill_while_it_waits_submits_nothing_twice(tmp_path, server, vendor):
+    async def killed(seconds):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(run_batches(spec_of(vendor), tmp_path, sleep=killed))
+    assert server.submitted == 1
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(run_batches(spec_of(vendor), tmp_path, sleep=killed))
+    assert server.submitted == 1
+    server.finish()
+    report, _ = batched(spec_of(vendor), tmp_path, server)
+    assert (server.submitted, report.batches, report.answered) == (1, 0, 5)
+
+
+def test_a_lost_answer_to_a_submission_is_looked_for(tmp_path, server, vendor):
+    server.drop_next_create = True
+    server.vendor_created = "2099-01-01T00:00:00Z"
+    with pytest.raises(ProviderError) as raised:
+        batched(spec_of(vendor), tmp_path, server)
+    assert raised.value.kind == "connection"
+    assert server.submitted == 1
+    report, _ = batched(spec_of(vendor), tmp_path, server)
+    assert (server.submitted, report.answered) == (1, 5)
+
+
+def test_a_submission_that_never_arrived_is_sent_again(tmp_path, server, vendor, monkeypatch):
+    api = type(batch_api(vendor.provider))
+    real = api.submit
+
+    async def lost(self, requests, token):
+        raise ProviderError("connection", "reset")
+
+    monkeypatch.setattr(api, "submit", lost)
+    with pytest.raises(ProviderError):
+        batched(spec_of(vendor), tmp_path, server)
+    monkeypatch.setattr(api, "submit", real)
+    report, _ = batched(spec_of(vendor), tmp_path, server)
+    assert (server.submitted, report.answered) == (1, 5)
+
+
+def test_a_refused_batch_is_not_looked_for(tmp_path, server, vendor, monkeypatch):
+    api = type(batch_api(vendor.provider))
+
+    async def refused(self, requests, token):
+        raise ProviderError("bad_request", "too large")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(api, "submit", refused)
+        with pytest.raises(ProviderError, match="too large"):
+            batched(spec_of(vendor), tmp_path, server)
+    report, _ = batched(spec_of(vendor), tmp_path, server)
+    assert (report.batches, report.answered) == (1, 5)
+
+
+def test_more_data_asks_only_what_is_new_and_large_runs_make_several(tmp_path, server, vendor, monkeypatch):
+    batched(spec_of(vendor, rows=ROWS[:2]), tmp_path, server)
+    monkeypatch.setattr("jury.runner.batching.MOST_REQUESTS", 2)
+    report, _ = batched(spec_of(vendor), tmp_path, server)
+    assert (report.batches, report.asked) == (2, 3)
+    assert server.submitted == 3
+
+
+def test_identical_items_are_sent_once(tmp_path, server, vendor):
+    rows = [{"id": str(i), "input": "q", "output": "same"} for i in range(4)]
+    report, _ = batched(spec_of(vendor, rows=rows), tmp_path, server)
+    assert report.asked == 1
+    final = asyncio.run(run(spec_of(vendor, rows=rows), tmp_path))
+    assert (final.asked.live, final.totals["n_pass"]) == (0, 4)
+
+
+def test_an_unreadable_reply_is_asked_live(tmp_path, server, vendor):
+    server.answer = lambda body: "no json at all" if "answer-1." in json.dumps(body) else '{"value": true}'
+    report, _ = batched(spec_of(vendor), tmp_path, server)
+    assert (report.answered, report.failed) == (4, 1)
+    failed = [j for j in Run.open(tmp_path).judgments() if j.judgment.verdict.failure]
+    assert [j.judgment.verdict.failure.kind for j in failed] == ["no_json"]
+    assert failed[0].judgment.usage.cost > 0  # it was paid
+
+
+def test_the_budget_holds_for_batches(tmp_path, server, vendor):
+    report, _ = batched(spec_of(vendor, budget=0.0), tmp_path, server)
+    assert (report.batches, report.unsent) == (0, 5)
+    assert server.submitted == 0
+
+
+def test_seats_without_batches_are_left_for_the_live_pass(tmp_path, server, vendor):
+    other = JudgeSpec("scripted/x", provider=ScriptedProvider(lambda r: '{"value": true}'))
+    spec = spec_of(vendor, other, JudgeSpec(function=lambda output: True, id="f"))
+    report, _ = batched(spec, tmp_path, server)
+    assert report.asked == 5
+    final = asyncio.run(run(spec, tmp_path))
+    assert (final.asked.live, final.asked.recalled) == (10, 5)
+    with pytest.raises(ConfigError, match="no batches"):
+        body_of(other.provider, None)
+
+
+def test_outcomes_are_in_the_order_of_the_requests():
+    lines = [
+        {"custom_id": "b", "result": {"type": "canceled"}},
+        {"custom_id": "never asked", "result": {"type": "expired"}},
+        {"custom_id": "a", "response": {"status_code": 200, "body": {"choices": []}}},
+    ]
+    found = outcomes(["a", "b", "c"], lines, "openai_chat", "cancelled")
+    assert list(found) == ["a", "b", "c"]
+    assert found["a"].kind == "empty"
+    assert "canceled" in found["b"].detail
+    assert "status: cancelled" in found["c"].detail
+    assert not any(isinstance(f, Reply) for f in found.values())
+
+
+def test_the_command_line(tmp_path, server, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+    registry.reset()
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(r) + "\n" for r in ROWS))
+    config = {"data": "rows.jsonl", "criteria": "c", "judges": [{"model": "openai/gpt-5-mini", "retries": 0}]}
+    (tmp_path / "run.yaml").write_text(json.dumps(config))
+    finish = server.create
+
+    def create(*arguments):
+        made = finish(*arguments)
+        server.finish()
+        return made
+
+    monkeypatch.setattr(server, "create", create)
+    with pytest.raises(SystemExit) as left:
+        main(["run", "run.yaml", "--batch", "--poll", "0.01"])
+    out, err = capsys.readouterr()
+    assert left.value.code == 0
+    assert "5 questions submitted" in err
+    assert "100%  5 pass, 0 fail" in out
+    assert server.submitted == 1
+    registry.reset()
