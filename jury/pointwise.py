@@ -170,7 +170,7 @@ class Jury:
 
         A row is `(data, output)`, or a mapping with the keyword names of `judge`. `in_flight` items are worked on at
         once (default: the panel's `max_concurrency`, which also limits the calls). Rows are read only as they are
-        needed.
+        needed; where reading them fails, that is raised after the results of the rows before.
         """
         return as_completed(
             rows, self._judge_row, self.spec.max_concurrency if in_flight is None else in_flight, ordered=ordered
