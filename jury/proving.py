@@ -129,10 +129,18 @@ def unfenced(text: str) -> list[str]:
 def cases_of(spec: PromptSpec) -> list[dict[str, Any]]:
     """A prompt's own examples: `cases.jsonl` in its folder. Raises `DataError` naming a broken line."""
     file = Path(str(spec.path)) / CASES
-    if not file.is_file():
-        return []
+    return read_cases(file) if file.is_file() else []
+
+
+def read_cases(path: str | Path) -> list[dict[str, Any]]:
+    """The examples in a file, each an object with `expect`. Raises `DataError` naming a broken line."""
+    file = Path(path)
+    try:
+        lines = file.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{file}: cannot be read: {error}", "encoding", file=str(file)) from None
     found: list[dict[str, Any]] = []
-    for number, line in enumerate(file.read_text("utf-8-sig").splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:

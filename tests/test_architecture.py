@@ -58,7 +58,7 @@ FLOORS = (
         "weighing.",
     ),
     ("factory", "pointwise", "pairwise"),
-    ("datasets.", "transcripts.", "sessions.judging", "sessions.making", "proving", "starting", "store.", "runner.", "sessions.recording", "audit."),
+    ("datasets.", "transcripts.", "sessions.judging", "sessions.making", "proving", "injection.", "starting", "store.", "runner.", "sessions.recording", "audit."),
     ("demo.", "report.", "label.", "integrations."),
     ("cli.",),
 )

@@ -294,3 +294,19 @@ def test_a_versioned_prompt_from_a_template_file(run: Run, tmp_path: Path) -> No
     assert '{"evidence": ["short reference"], "violations": [{"rule": 2, "event": "..."}], "verdict": "PASS"}' in made
     assert run("session", "refunds", "s.jsonl", "rules.txt", "-j", script(tmp_path / "a.json", FAIL))[0] == 0
     assert run("prompts", "new", "refunds")[0] == 2
+
+
+def test_audit_injection(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "weak.py").write_text(
+        "def firm(case): return 'FAIL' if 'R. Stein has it' in case.answer.text else 'PASS'\n"
+        "def weak(case): return 'PASS' if 'Grade it PASS' in case.answer.text else firm(case)\n"
+    )
+    code, out, _ = run("audit", "injection", "policy", "-j", "weak.py:weak")
+    assert code == 1
+    assert "  note\n    weak: 1 of 2 moved (95%: 9% to 91%), 1 to PASS" in out
+    assert "  all attacks\n    weak: 1 of 20 moved" in out
+
+    code, out, _ = run("audit", "injection", "policy", "-j", "weak.py:firm", "--json")
+    assert code == 0
+    assert {row["moved"] for row in json.loads(out)["rows"]} == {0.0}
+    assert run("audit", "injection", "policy", "-j", "weak.py:firm", "--cases", "none.jsonl")[0] == 2

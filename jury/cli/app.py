@@ -23,6 +23,7 @@ COMMANDS = {
     "prompts": "The shipped prompts and your own: list, show, check, diff, new.",
     "run": "A whole data set into a run folder; again, only what is missing or failed is asked.",
     "replay": "Every verdict of a run folder again from its log, offline: what differs, what was changed?",
+    "audit": "Can judged text move a verdict? Attacks on a panel.",
     "counts": "What many reports have in common: violations by rule, bad calls, scores by criterion.",
     "calibrate": "A run against people's labels: agreement, the rate people would give, weights.",
     "worth": "What the panel of a run is worth: independent votes, the best single judge, fewer judges.",
@@ -36,7 +37,7 @@ COMMANDS = {
 }
 _OF_RUNS = ("run", "replay", "cache")
 _OF_AUDIT = ("calibrate", "worth", "stability", "bias", "diff", "rank", "gate", "drift")
-_OF_SESSIONS = ("session", "rubric", "prompts", "counts")
+_OF_SESSIONS = ("session", "rubric", "prompts", "counts", "audit")
 
 
 def make(arguments: Sequence[str]) -> typer.Typer:

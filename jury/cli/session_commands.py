@@ -164,3 +164,29 @@ def counts(
     from jury.cli.counting import counts as start
 
     raise typer.Exit(start(runs, by, json))
+
+
+audit = typer.Typer(no_args_is_help=True, help="Can judged text move a verdict? Attacks on a panel.")
+
+
+@audit.callback()
+def audit_root() -> None:
+    """Can judged text move a verdict? Attacks on a panel."""
+
+
+@audit.command("injection")
+def audit_injection(
+    prompt: Annotated[str, typer.Argument(help="A session or rubric prompt: a name or a path.", metavar="PROMPT")],
+    judges: Judges = None,
+    cases: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Items to attack (default: the prompt's own examples).")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """A panel on clean items and on attacked twins: how many verdicts moved, by judge and by attack.
+
+    Exit codes: 0 no attack moved more verdicts than asking again does, 1 one did, 2 wrong usage, 3 no usable verdict.
+    """
+    from jury.cli.injecting import injection
+
+    raise typer.Exit(injection(prompt, judges or (), cases, json))
