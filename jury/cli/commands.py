@@ -74,9 +74,15 @@ Aggregator = Annotated[
 ]
 Stop = Annotated[
     str | None,
-    typer.Option(metavar="decided", help="Ask no further where the rest cannot matter.", rich_help_panel=_JUDGING),
+    typer.Option(
+        metavar="decided|P",
+        help="Ask no further where the rest cannot matter, or will not with this probability (0.98).",
+        rich_help_panel=_JUDGING,
+    ),
 ]
-Temperature = Annotated[float | None, typer.Option(metavar="T", rich_help_panel=_JUDGING)]
+Temperature = Annotated[
+    float | None, typer.Option(metavar="T", help="Of the models' answers (default: 0).", rich_help_panel=_JUDGING)
+]
 MaxTokens = Annotated[
     int | None, typer.Option("--max-tokens", metavar="N", help="Limit of one reply.", rich_help_panel=_JUDGING)
 ]
