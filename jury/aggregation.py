@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from inspect import iscoroutinefunction
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 from jury.errors import ConfigError, ReplyError
 from jury.frozen import frozen
@@ -21,6 +21,7 @@ from jury.results import Judgment, PanelStatus, Reason, Verdict
 from jury.scales import INCONCLUSIVE, Labels, Numeric, Scale, Value
 
 CATEGORICAL = ("mode", "majority", "unanimous")
+WEIGHED = ("consistency", "dawid_skene", "labelled", "calibrated", "auto")  # fitted on a run: jury.weighing
 NUMERIC = ("mean_std", "median", "trimmed_mean", "min", "max")
 _EPSILON = 1e-9  # of weights: 0.1 + 0.2 against 0.3 is a tie
 
@@ -58,14 +59,30 @@ class Outcome:
     detail: str = ""
 
 
+@runtime_checkable
+class Weigher(Protocol):
+    """An aggregator that says how sure it is (`jury.weighing.Fitted`). `source`: labels, votes only, or none."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def labels(self) -> tuple[Any, ...]: ...
+    def weigh(self, votes: Any) -> tuple[Any, float | None]: ...
+
+
 @frozen
 class Rule:
-    """A rule for a scale. `name` is one of the built-in names or `function`."""
+    """A rule for a scale. `name` is one of the built-in names or `function`.
+
+    `waiting` names a weighing that was asked for by name: it has nothing to go by before it is fitted on a run, so
+    until then the votes count alike.
+    """
 
     name: str
     scale: Scale
     function: Callable[[Sequence[Any]], Any] | None = None
     tie_break: Callable[[Sequence[Any]], Any] | None = None
+    waiting: str = ""
 
     @classmethod
     def of(cls, given: Any, scale: Scale, tie_break: Any = None) -> Rule:
@@ -80,13 +97,18 @@ class Rule:
         allowed = NUMERIC if isinstance(scale, Numeric) else CATEGORICAL
         if given is None:
             return cls(allowed[0], scale, tie_break=tie_break)
+        _check_weights(given, scale)
         if callable(given):
             return cls("function", scale, given, tie_break)
+        if given in WEIGHED:
+            return cls(allowed[0], scale, tie_break=tie_break, waiting=given)
         if given not in allowed:
             what = "a numeric" if isinstance(scale, Numeric) else "a boolean or labelled"
             other = given in CATEGORICAL + NUMERIC
             why = f"does not fit {what} panel" if other else "is not known"
-            raise ConfigError(f"aggregator {given!r} {why}; use one of {list(allowed)}, or a function over the votes")
+            raise ConfigError(
+                f"aggregator {given!r} {why}; use one of {list(allowed + WEIGHED)}, or a function over the votes"
+            )
         return cls(given, scale, tie_break=tie_break)
 
     def combine(self, values: Sequence[Any], weights: Sequence[float]) -> Outcome:
@@ -138,6 +160,8 @@ class Decision:
     tie: bool = False
     mean: float | None = None
     std: float | None = None
+    confidence: float | None = None
+    confidence_source: str | None = None
 
 
 def decide(votes: Sequence[Ballot], rule: Rule, quorum: int, seats: int, *, single: bool = False) -> Decision:
@@ -156,6 +180,7 @@ def decide(votes: Sequence[Ballot], rule: Rule, quorum: int, seats: int, *, sing
     counted = not isinstance(scale, Numeric) and len(values) > 1 and not single
     status: PanelStatus = "not_applicable" if scale.na is not None and value == scale.na else "decided"
     explanation = explain(deciding, value)
+    sure, source = _confidence(rule, deciding)
     if outcome.tie:
         explanation = f"Tie-break ({outcome.detail}): {explanation}".rstrip(": ")
     return Decision(
@@ -167,7 +192,22 @@ def decide(votes: Sequence[Ballot], rule: Rule, quorum: int, seats: int, *, sing
         tie=outcome.tie,
         mean=mean,
         std=math.sqrt(_mean([(x - mean) ** 2 for x in numbers])) if mean is not None else None,
+        confidence=sure,
+        confidence_source=source,
     )
+
+
+def _check_weights(given: Any, scale: Scale) -> None:
+    if isinstance(given, Weigher) and set(given.labels) - set(scale.values):
+        raise ConfigError(f"the weights are of verdicts {list(given.labels)}, the panel's are {list(scale.values)}")
+
+
+def _confidence(rule: Rule, deciding: Sequence[Ballot]) -> tuple[float | None, str | None]:
+    """The probability that people would agree, and what it rests on; a plain rule claims none."""
+    if isinstance(rule.function, Weigher):
+        source = rule.function.source
+        return (None if source == "none" else rule.function.weigh(deciding)[1]), source
+    return None, "none" if rule.waiting else None
 
 
 def explain(votes: Sequence[Ballot], value: Any) -> str:
@@ -217,6 +257,8 @@ def _custom(rule: Rule, votes: Sequence[Ballot]) -> Outcome:
         value = function(tuple(votes))
     except Exception as error:  # noqa: BLE001 - the caller's code; its votes must survive it
         return Outcome(None, "rule", detail=f"the aggregator raised {type(error).__name__}: {error}")
+    if value is None and isinstance(rule.function, Weigher):
+        return Outcome(None, "tie", detail="the weights of both sides are equal")
     if value is None:
         return Outcome(None, "rule", detail="the aggregator gave none")
     try:

@@ -137,6 +137,8 @@ class PairwiseJury:
             seats_used=sum(v.decided for v in votes),
             agreement=None if foreseen else decision.agreement,
             tie=decision.tie,
+            confidence=decision.confidence,
+            confidence_source=decision.confidence_source,
             usage=Usage.total(j.usage for j in judgments),
             calls=sum(j.calls for j in judgments),
             calls_saved=(len(seats) - asked) * self.spec.repetitions * len(self.orders),

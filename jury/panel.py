@@ -177,10 +177,15 @@ class Panel:
 
     def remarks(self, votes: Sequence[Ballot]) -> tuple[str, ...]:
         """What a result says about how it was polled."""
+        waiting = self.rule.waiting
+        told = (f"aggregator {waiting!r} is not fitted yet, the votes count alike: jury calibrate fits it",)
         if not self.foreseen(votes):
-            return ()
+            return told if waiting else ()
         asked, sure = f"{len(votes)} of {len(self.seats)} seats", cast("float", self.spec.stop)
-        return (f"stopped after {asked}: at least {sure:.1%} likely the verdict of the full panel",)
+        return (
+            *(told if waiting else ()),
+            f"stopped after {asked}: at least {sure:.1%} likely the verdict of the full panel",
+        )
 
     async def _as_foreseen(
         self, forecaster: Forecaster, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]]

@@ -22,7 +22,19 @@ from jury.sessions.evidence import TextEvidence
 from jury.streams import as_completed
 from jury.tasks import together
 
-_DECIDED = ("status", "reason", "explanation", "agreement", "tie", "value", "passed", "mean", "std")
+_DECIDED = (
+    "status",
+    "reason",
+    "explanation",
+    "agreement",
+    "tie",
+    "value",
+    "passed",
+    "mean",
+    "std",
+    "confidence",
+    "confidence_source",
+)
 _BETWEEN_CALLS = "\n\n----- another call -----\n\n"
 _FIELDS = ("input", "expected_output", "system_instructions", "id", "row", "context", "number", "trace_id")
 

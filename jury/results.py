@@ -250,6 +250,8 @@ class _Result:
     `seats`: seats that were to vote; `seats_used`: votes that decided, stand-ins included. `agreement`: share of the
     largest bloc of deciding votes, None below two, for numbers, in rotation and without a verdict. `tie`: a tie-break
     decided. `calls_saved`: calls that early stopping did not make. `errors`: what the target reported, by side.
+    `confidence`: probability that people would agree, where the aggregator was fitted (`jury.weighing`), and
+    `confidence_source` what that rests on: `labels`, `votes only` (no label supports it), or `none`.
     """
 
     status: PanelStatus
@@ -265,6 +267,8 @@ class _Result:
     item_id: str | None = None
     trace_id: str | None = None
     notes: tuple[str, ...] = ()
+    confidence: float | None = None
+    confidence_source: str | None = None
 
     @property
     def inconclusive(self) -> bool:

@@ -108,6 +108,8 @@ common: dict[str, Any] = {
     "item_id": st.none() | texts,
     "trace_id": st.none() | texts,
     "notes": st.lists(texts, max_size=2).map(tuple),
+    "confidence": st.none() | st.floats(0.01, 1),
+    "confidence_source": st.none() | st.sampled_from(["labels", "votes only", "none"]),
 }
 criteria = st.builds(
     CriterionResult,
