@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from jury.errors import ConfigError
 from jury.results import Comparison, PanelResult, Usage
 
 _OUTCOMES = ("pass", "fail", "na", "inconclusive", "error", "not_judged")
@@ -74,26 +75,34 @@ def outcome(result: PanelResult) -> str:
 
 
 def summarize(results: Iterable[PanelResult | str]) -> Summary:
-    """The counts over results, or over the words of `outcome` (letter case does not count)."""
-    counts: dict[str, int] = {name: 0 for name in (*_OUTCOMES, "unrated")}
-    usages: list[Usage | None] = []
+    """The counts over results, or over the words of `outcome` (letter case does not count).
+
+    Raises `ConfigError` for another word.
+    """
+    counts: dict[str, int] = dict.fromkeys((*_OUTCOMES, "unrated"), 0)
+    usage: Usage | None = None
     calls = saved = 0
     for result in results:
         if isinstance(result, str):
-            counts[result.lower()] += 1
+            counts[_known(result.lower(), counts)] += 1
             continue
         counts[outcome(result)] += 1
         calls += result.calls
         saved += result.calls_saved
-        if result.usage is not None:
-            usages = [Usage.total((*usages, result.usage))]
+        usage = Usage.total((usage, result.usage))
     return Summary(
         n_total=sum(counts.values()),
-        usage=usages[0] if usages else None,
+        usage=usage,
         calls=calls,
         calls_saved=saved,
         **{f"n_{name}": n for name, n in counts.items()},
     )
+
+
+def _known(word: str, words: Iterable[str]) -> str:
+    if word not in words:
+        raise ConfigError(f"{word!r} is no outcome; there are {', '.join(words)}")
+    return word
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +132,10 @@ class WinRate:
 
 
 def win_rate(outcomes: Iterable[Comparison | str], tie_value: float = 0.5) -> WinRate:
-    """The win rate over comparisons, or over their winners' names."""
+    """The win rate over comparisons, or over their winners' names. Raises `ConfigError` for another name."""
     counts = {"A": 0, "B": 0, "tie": 0, "inconclusive": 0}
     for one in outcomes:
-        counts[one if isinstance(one, str) else one.winner] += 1
+        counts[_known(one, counts) if isinstance(one, str) else one.winner] += 1
     judged = counts["A"] + counts["B"] + counts["tie"]
     rate = (counts["A"] + tie_value * counts["tie"]) / judged if judged else None
     return WinRate(rate, counts["A"], counts["B"], counts["tie"], counts["inconclusive"])

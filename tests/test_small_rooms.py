@@ -21,6 +21,7 @@ from jury import (
     prompts,
     summarize,
     sync,
+    win_rate,
 )
 from jury.families import family
 from jury.streams import as_completed
@@ -343,6 +344,12 @@ def test_summaries_keep_their_counts_apart():
     empty = summarize([])
     assert (empty.pass_rate, empty.coverage, empty.met(0.0)) == (None, None, False)
     assert Summary(n_total=3, n_pass=3).met(1.0)
+
+
+@pytest.mark.parametrize("count", [summarize, win_rate])
+def test_an_unknown_word_is_not_counted_but_named(count):
+    with pytest.raises(ConfigError, match="'passed' is no outcome; there are"):
+        count(["passed"])
 
 
 def test_a_provider_may_look_at_the_item_before_it_is_asked():
