@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import jury
-from jury import prompts
+from jury import demo, prompts
 
 assert "site-packages" in str(Path(jury.__file__)), jury.__file__
 assert {"pointwise", "pairwise"} <= set(prompts.names()), prompts.names()
+assert len(demo.items()) >= 10
+assert len(demo.pairs()) >= 2
 result = jury.llm_jury(criteria="Is it Paris?", judges=[lambda output: "Paris" in output]).judge_sync(output="Paris.")
 assert result.passed is True
 print("wheel:", ", ".join(prompts.names()))

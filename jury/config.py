@@ -22,7 +22,7 @@ from typing import Any, cast
 from jury.errors import ConfigError
 
 FILE = "jury.yaml"
-_KNOWN = ("judges", "providers", "prices", "defaults")
+_KNOWN = ("judges", "providers", "prices")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,6 @@ class Config:
     judges: tuple[str, ...] = ()
     providers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     prices: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
-    defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
     path: Path | None = None
 
 
@@ -73,16 +72,15 @@ def read(path: Path) -> Config:
     if not isinstance(judges, list) or not all(isinstance(j, str) and j.strip() for j in cast("list[Any]", judges)):
         raise ConfigError(f"{path}: judges must be a list of judge ids, such as openai/gpt-5-mini")
     tables: dict[str, dict[str, Any]] = {}
-    for name in ("providers", "prices", "defaults"):
+    for name in ("providers", "prices"):
         table: Any = given.get(name) or {}
         if not isinstance(table, dict):
             raise ConfigError(f"{path}: {name} must be a mapping")
         tables[name] = cast("dict[str, Any]", table)
-    for name in ("providers", "prices"):
         for key, value in tables[name].items():
             if not isinstance(value, dict):
                 raise ConfigError(f"{path}: {name}.{key} must be a mapping")
-    return Config(tuple(cast("list[str]", judges)), tables["providers"], tables["prices"], tables["defaults"], path)
+    return Config(tuple(cast("list[str]", judges)), tables["providers"], tables["prices"], path)
 
 
 def default_judges() -> tuple[str, ...]:

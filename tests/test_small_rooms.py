@@ -52,6 +52,7 @@ def test_the_environment_comes_before_the_file(clean, monkeypatch):
         ("judges: a/b", "must be a list"),
         ("[1, 2]", "mapping"),
         ("judge: [a/b]", "unknown"),
+        ("defaults: {temperature: 1}", "unknown"),
         ("providers: {x: 3}", "providers.x"),
         ("a: [", "not a readable YAML"),
     ],
