@@ -642,7 +642,7 @@ def test_a_test_call_tells_what_the_only_function_raised(run: Run) -> None:
     assert "the judge is ill" in out
 
 
-@pytest.mark.parametrize("wrong", [("-o", ""), ("--show", "-1")])
+@pytest.mark.parametrize("wrong", [("-o", ""), ("--show", "-1"), ("--timeout", "0"), ("--timeout", "nan")])
 def test_options_without_a_sense_are_refused(run: Run, wrong: tuple[str, str]) -> None:
     code, out, err = run("judge", "answers.jsonl", "-c", "c", "-j", "checks.py:exact", *wrong)
     assert (code, out) == (exits.USAGE, "")

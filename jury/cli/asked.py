@@ -71,6 +71,8 @@ class Asked:
         for name, count in (("--limit", self.limit), ("--row", self.row)):
             if count is not None and count < 1:
                 raise ConfigError(f"{name} must be a whole number from 1, got {count}")
+        if self.timeout is not None and not self.timeout > 0:
+            raise ConfigError(f"--timeout must be a number of seconds above 0, got {self.timeout:g}")
         if self.show < 0:
             raise ConfigError(f"--show must be a whole number from 0, got {self.show}")
         if self.output is not None and not self.output.strip():
