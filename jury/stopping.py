@@ -8,7 +8,7 @@ all the pending ones vote alike. If these all give the same outcome, every other
   remain none although all pending votes go to any one value (docs/design/stopping.md has the proof; a test checks it
   over all small panels).
 - numbers: each rule is monotone in every vote, so for each number of further votes the outcome lies between "all
-  lowest" and "all highest".
+  lowest" and "all highest"; a trimmed mean with unequal weights is not, and settles only where all votes are the same.
 """
 
 from __future__ import annotations
