@@ -23,7 +23,8 @@ Objects inside an object are its data: never a second reply, never the verdict. 
 as they are, the most common defect of all. An example object that the judge copies from its instructions and leaves
 without an answer of its own cannot be told from an answer; the raw reply is kept on the judgment for that reason.
 
-The time is linear in the length of the reply, hostile ones included.
+The time is linear in the length of the reply, hostile ones included. A clean object may have any length; a text of more
+than 400,000 characters is not searched for one.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from jury.results import Failure, Verdict
 from jury.scales import Scale
 
 _OUTER = " \t\r\n\f\v\u00a0\ufeff\u200b\u200c\u200d\u2060"
+_LONGEST_PROSE = 400_000  # characters; a hundred thousand tokens, far beyond any limit of a reply
 _MAX_INT_DIGITS = 300  # a longer one is off every scale, and Python refuses to read it beyond 4300
 _NAME = r"(?:seed:)?(?:think|thinking|thoughts?|reasoning)"
 # What reasoning models put around their thinking: tags, brackets, and the channels of the harmony format.
@@ -88,7 +90,7 @@ def find_object(text: str | None, keys: Sequence[str] = ("value", "abstain")) ->
     try:
         data, end = _decoder.raw_decode(text)
     except ValueError:
-        return _pick(_objects(text, keys), keys)
+        return _pick(_objects(_searchable(text), keys), keys)
     except RecursionError:
         raise ReplyError("bad_json", "the JSON is nested too deeply") from None
     if end == len(text):
@@ -97,7 +99,14 @@ def find_object(text: str | None, keys: Sequence[str] = ("value", "abstain")) ->
         if isinstance(data, dict):
             return _pick([cast("dict[str, Any]", data)], keys)
         _refuse_other(data, keys)
-    return _pick(_objects(text, keys), keys)
+    return _pick(_objects(_searchable(text), keys), keys)
+
+
+def _searchable(text: str) -> str:
+    """The text, if it is short enough to be searched for an object; a reply is, and a flood must not hold the loop."""
+    if len(text) > _LONGEST_PROSE:
+        raise ReplyError("bad_json", f"{len(text)} characters that are not one JSON object: too long to search")
+    return text
 
 
 def read_reply(text: str | None, scale: Scale, data: Any = None, *, key: str = "value") -> Verdict:

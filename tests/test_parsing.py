@@ -379,3 +379,9 @@ def test_two_verdicts_that_differ_are_none_in_any_order(both: list[str], between
     reply = between.join(shape.replace("{}", each) for each in both)
 
     assert kind(reply) == "ambiguous"
+
+
+def test_a_flood_is_refused_and_a_long_clean_object_is_read():
+    flood = read_reply("a {b} " * 800_000, Boolean())
+    assert (flood.failure.kind, "too long" in flood.failure.detail) == ("bad_json", True)
+    assert read_reply('{"explanation": "' + "x" * 3_000_000 + '", "value": true}', Boolean()).value is True
