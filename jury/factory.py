@@ -193,14 +193,11 @@ def check_words(name: Any, **switches: Any) -> None:
 
 
 def variables_of(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """A user's own template names. Raises `ConfigError` where one would hide a documented name."""
+    """A user's own template names. That none of them is a documented one is checked with the prompts (`names.py`)."""
     if given is not None and not isinstance(cast("Any", given), Mapping):
         raise ConfigError(f"variables must be a mapping from names to values, got {type(given).__name__}")
     variables = dict(given or {})
-    taken = {"input", "output", "log", "response_a", "response_b", "criteria", "question", "fence", "row"}
     for name in variables:
         if not isinstance(cast("Any", name), str) or not name.strip():
             raise ConfigError(f"variables: names must be texts, got {name!r}")
-        if name in taken:
-            raise ConfigError(f"variables: {name!r} is a name of the namespace and cannot be replaced")
     return variables
