@@ -157,16 +157,23 @@ def _settings(given: Mapping[str, Any]) -> Settings:
     return Settings(**chosen)
 
 
-def prompt_of(kind: str, criteria: str | None, prompt: str | None, system_prompt: str | None) -> Prompt:
-    """The compiled prompt of a jury. Warns where criteria are given that the prompt never shows."""
+def prompt_of(kind: str, criteria: str | None, prompt: str | PromptSpec | None, system_prompt: str | None) -> Prompt:
+    """The compiled prompt of a jury. Warns where criteria are given that the prompt never shows.
+
+    A `PromptSpec` (`prompts.load`) keeps its name and version, which a text in the call has not.
+    """
     _text("criteria", criteria)
-    _text("prompt", prompt)
+    _text("prompt", prompt.user if isinstance(prompt, PromptSpec) else prompt)
     _text("system_prompt", system_prompt, blank=True)
     shipped = prompts.shipped(kind)
     system = shipped.system if system_prompt is None else system_prompt
     if prompt is None:
         return Prompt(replace(shipped, system=system))
-    compiled = Prompt(PromptSpec("own", prompt, system))
+    if isinstance(prompt, PromptSpec):
+        own = prompt.system if system_prompt is None and prompt.system else system
+        compiled = Prompt(replace(prompt, system=own))
+    else:
+        compiled = Prompt(PromptSpec("own", prompt, system))
     if criteria and "criteria" not in compiled.wanted:
         logger.warning("criteria are given, but the prompt has no {{criteria}}: no judge will see them")
     return compiled

@@ -13,6 +13,7 @@ from jury.errors import ConfigError
 from jury.judge import Case, JudgeSpec, Prompt, Seat
 from jury.messages import text_of, to_messages, to_output
 from jury.panel import Panel, PanelSpec
+from jury.prompts import PromptSpec
 from jury.results import PanelResult, Usage, Vote
 from jury.rubrics.asking import RubricMethod, counted
 from jury.rubrics.making import method_of, rubric_prompt
@@ -102,7 +103,7 @@ class Jury:
         panel = self.panel
         panel.warn_of_target(answer.model)
         seats = panel.assigned(point.number)
-        cases = self._cases(point, answer, panel, panel.wanted)
+        cases = self.cases(point, answer, panel.wanted)
         propagate = panel.lone
         gate = panel.limiter.here()
 
@@ -120,9 +121,7 @@ class Jury:
             votes = self._checked(point, answer, votes)
         return self._result(point, panel, seats, votes)
 
-    def _cases(
-        self, point: DataPoint, answer: Output, panel: Panel, wanted: frozenset[str]
-    ) -> Callable[[Seat, int], Sequence[Case]]:
+    def cases(self, point: DataPoint, answer: Output, wanted: frozenset[str]) -> Callable[[Seat, int], Sequence[Case]]:
         """What each seat is asked in each repetition: one case for all, but for a rubric in several orders or parts."""
         if self.method is None:
             same = (Case.of_output(point, answer, self.criteria, self.variables, wanted),)
@@ -133,7 +132,7 @@ class Jury:
             extra = {**self.variables, **names, **({"context": "\n\n".join(contexts)} if contexts else {})}
             return Case.of_output(point, answer, self.criteria, extra, wanted)
 
-        return self.method.cases(panel, make)
+        return self.method.cases(self.panel, make)
 
     def _checked(self, point: DataPoint, answer: Output, votes: Sequence[Vote]) -> list[Vote]:
         """The votes, with what became of the quotes in them."""
@@ -209,7 +208,7 @@ class Jury:
         point, answer = item_of(data, output, fields)
         panel = self.panel
         wanted = frozenset[str]().union(*(p.wanted for p in panel.prompts))
-        cases = self._cases(point, answer, panel, wanted)
+        cases = self.cases(point, answer, wanted)
         made: dict[str, dict[str, str]] = {}
         for seat in panel.seats:
             texts = [case.render(seat.prompt) for case in cases(seat, 0)]
@@ -264,7 +263,7 @@ def llm_jury(
     rubric: Rubric | str | Mapping[str, Any] | None = None,
     ask: str | None = None,
     permute: bool | None = None,
-    prompt: str | None = None,
+    prompt: str | PromptSpec | None = None,
     system_prompt: str | None = None,
     judges: Sequence[str | JudgeSpec | Callable[..., Any]] | None = None,
     model: str | None = None,

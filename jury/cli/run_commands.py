@@ -27,6 +27,9 @@ Concurrency = Annotated[
 KeepErrors = Annotated[
     bool, typer.Option("--keep-errors", help="Leave items that failed as they are.", rich_help_panel=_RUN)
 ]
+Force = Annotated[
+    bool, typer.Option("--force", help="Also with a prompt edited under its old version.", rich_help_panel=_RUN)
+]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask also what another run has asked.", rich_help_panel=_RUN)]
 Estimate = Annotated[
     bool, typer.Option("--estimate", help="Calls, tokens and money, from a sample. Calls nobody.", rich_help_panel=_RUN)
@@ -58,6 +61,7 @@ def run(
     limit: Limit = None,
     concurrency: Concurrency = None,
     keep_errors: KeepErrors = False,
+    force: Force = False,
     no_cache: NoCache = False,
     estimate: Estimate = False,
     budget: Budget = None,

@@ -35,6 +35,7 @@ class RunOptions:
     limit: int | None = None
     concurrency: int | None = None
     keep_errors: bool = False
+    force: bool = False
     no_cache: bool = False
     estimate: bool = False
     budget: float | None = None
@@ -85,7 +86,15 @@ async def _interruptible(spec: RunSpec, folder: Path, options: RunOptions, progr
     """The run; the first interrupt lets what is in flight finish, the second one ends it at once."""
     halt = Halt()
     work = asyncio.ensure_future(
-        run_spec(spec, folder, keep_errors=options.keep_errors, halt=halt, load=load_function, on_result=progress.hear)
+        run_spec(
+            spec,
+            folder,
+            keep_errors=options.keep_errors,
+            force=options.force,
+            halt=halt,
+            load=load_function,
+            on_result=progress.hear,
+        )
     )
 
     def interrupt() -> None:

@@ -14,6 +14,7 @@ from jury.aggregation import NUMERIC, Rule, decide, explain
 from jury.errors import ConfigError, ReplyError
 from jury.formats import ReplyFormat
 from jury.judge import Case, Seat
+from jury.keys import function_name
 from jury.panel import Panel
 from jury.parsing import find_object
 from jury.results import CriterionResult, Failure, Judgment, PanelStatus, Reason, Usage, Verdict, Vote
@@ -55,14 +56,22 @@ class RubricMethod:
         self.rubric = rubric
         self.ask: Ask = ask
         self.permute = permute
-        self._rules = {c.key: _rule(c, aggregator or "median", tie_break) for c in rubric.criteria}
+        self._numbers = aggregator or "median"
+        self._tie_break = tie_break
+        self._rules = {c.key: _rule(c, self._numbers, tie_break) for c in rubric.criteria}
         self._alone = {c.key: _alone(rubric, c) for c in rubric.criteria}
         self._formats: dict[tuple[int, str | None], ReplyFormat] = {}
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """How it was made, beside the rubric: plain values."""
+        return {"ask": self.ask, "permute": self.permute, "aggregator": self._numbers}
+
+    @property
     def shaping(self) -> dict[str, Any]:
         """What shapes a verdict beside the texts."""
-        return {"rubric": repr(self.rubric), "ask": self.ask, "permute": self.permute, "rules": repr(self._rules)}
+        ties = function_name(self._tie_break) if self._tie_break else None
+        return {"rubric": self.rubric.to_dict(), **self.settings, "tie_break": ties}
 
     def rounds(self, number: int, *, whole: bool = False) -> list[tuple[dict[str, Any], ReplyFormat]]:
         """What is asked in ask `number` (over judges and repetitions): the names of each prompt, and its format.

@@ -96,6 +96,19 @@ class Criterion:
             return f"{self.key} == 1"
         return f"{self.key} in ({', '.join(map(quoted, scale.passing))})" if scale.passing else None
 
+    def to_dict(self) -> dict[str, Any]:
+        """As data that `Rubric.from_dict` reads; what is empty is left out."""
+        made = {
+            "key": self.key,
+            "question": self.question,
+            "scale": ZERO_ONE if self.zero_one else scale_data(self.measure),
+            "anchors": dict(self.anchors),
+            "weight": None if self.weight == 1.0 else self.weight,
+            "gate": self.gate,
+            "na": self.na or None,
+        }
+        return {name: value for name, value in made.items() if value not in (None, "", {})}
+
     def read(self, value: Any) -> Value | None:
         """A score of the scale; None for not applicable. Raises `ReplyError` that names the criterion."""
         is_na = value is None or (isinstance(value, str) and value.strip().casefold() in _NA_TEXTS)
@@ -170,6 +183,19 @@ def quoted(label: str) -> str:
     """A label as a text of the rule language."""
     mark = '"' if "'" in label else "'"
     return f"{mark}{label}{mark}"
+
+
+def scale_data(scale: Scale) -> Any:
+    """A scale as `read_scale` reads it."""
+    if isinstance(scale, Boolean):
+        return "boolean"
+    made: dict[str, Any]
+    if isinstance(scale, Labels):
+        made = {"labels": list(scale.labels), "passing": list(scale.passing), "na": scale.na}
+        made["descriptions"] = dict(scale.descriptions)
+    else:
+        made = {"low": scale.low, "high": scale.high, "threshold": scale.threshold, "levels": list(scale.levels)}
+    return {k: v for k, v in made.items() if v not in (None, [], {})}
 
 
 def read_scale(given: Any, key: str) -> Scale:

@@ -8,6 +8,7 @@ from typing import Any
 from jury.errors import ConfigError
 from jury.judge import Prompt
 from jury.panel import PanelSpec
+from jury.prompts import PromptSpec
 from jury.rubrics.asking import RubricMethod
 from jury.rubrics.library import load_rubric, prompt_for
 
@@ -26,13 +27,17 @@ def method_of(rubric: Any, ask: str | None, permute: bool | None, panel: PanelSp
     return method, replace(panel, aggregator=None, tie_break=None)
 
 
-def rubric_prompt(method: RubricMethod, prompt: str | None, system_prompt: str | None) -> Prompt:
+def rubric_prompt(method: RubricMethod, prompt: str | PromptSpec | None, system_prompt: str | None) -> Prompt:
     """The prompt of a rubric jury: the shipped one for its shape of reply, or the caller's own."""
     shipped = prompt_for(method.rubric, method.ask)
     system = shipped.system if system_prompt is None else system_prompt
     if prompt is None:
         return Prompt(replace(shipped, system=system))
-    made = Prompt(replace(shipped, name="own", version="0", user=prompt, system=system))
+    if isinstance(prompt, PromptSpec):
+        given = replace(prompt, system=system if system_prompt is not None else prompt.system or system)
+    else:
+        given = PromptSpec("own", prompt, system)
+    made = Prompt(given)
     if not made.wanted & {"rubric", "criteria"}:
         raise ConfigError("the prompt has no {{rubric}}: no judge would see the criteria")
     return made

@@ -118,6 +118,11 @@ class Rubric:
             raise ConfigError(f"{file}: a rubric is a mapping with criteria")
         return cls.from_dict(cast("Mapping[str, Any]", data), name=file.stem)
 
+    def to_dict(self) -> dict[str, Any]:
+        """As data that `from_dict` reads; what is empty is left out."""
+        made = {name: getattr(self, name) for name in ("name", "task", "reference", "pass_rule", "na", "shape")}
+        return {**{k: v for k, v in made.items() if v}, "criteria": [c.to_dict() for c in self.criteria]}
+
     @property
     def keys(self) -> tuple[str, ...]:
         return tuple(c.key for c in self.criteria)

@@ -18,6 +18,7 @@ from jury.providers import prices
 from jury.runner.spec import RunSpec
 from jury.store import RunManifest, scale_to_dict
 from jury.store.lines import digest
+from jury.versions import refuse_edits
 
 AnyJury = Jury | PairwiseJury
 
@@ -26,15 +27,16 @@ def manifest_of(spec: RunSpec, jury: AnyJury, name: str) -> RunManifest:
     """The manifest of a run with this jury, before anything was judged."""
     panel = jury.panel
     pairwise = isinstance(jury, PairwiseJury)
+    method = None if isinstance(jury, PairwiseJury) else jury.method
     prompts = {
         p.spec.digest: {"name": p.spec.name, "version": p.spec.version, "system": p.spec.system, "user": p.spec.user}
         for p in panel.prompts
     }
     return RunManifest(
-        kind="pairwise" if pairwise else "pointwise",
+        kind="pairwise" if pairwise else "pointwise" if method is None else "rubric",
         name=spec.name or name,
         jury_version=__version__,
-        spec=spec.to_dict(),
+        spec={**spec.to_dict(), **({"rubric": method.rubric.to_dict(), **method.settings} if method else {})},
         criteria=jury.criteria,
         scale=scale_to_dict(WINNERS if isinstance(jury, PairwiseJury) else jury.scale),
         rule=_rule_name(jury),
@@ -56,6 +58,7 @@ def fingerprint(jury: AnyJury) -> str:
         "scale": repr(WINNERS if isinstance(jury, PairwiseJury) else jury.scale),
         "orders": jury.orders if isinstance(jury, PairwiseJury) else (),
         "criteria": jury.criteria,
+        "method": None if isinstance(jury, PairwiseJury) or jury.method is None else jury.method.shaping,
         "variables": jury.variables,
         "rule": _rule_name(jury),
         "tie_break": function_name(spec.tie_break) if spec.tie_break else None,
@@ -87,10 +90,12 @@ def continued(before: RunManifest | None, now: RunManifest, at: str) -> RunManif
     return replace(now, created=before.created, history=before.history, prompts=prompts, name=before.name)
 
 
-def compared(before: RunManifest | None, now: RunManifest, folder: Path) -> list[str]:
-    """`changes` since the manifest that a folder holds. Raises `ConfigError` where that is of another kind."""
+def compared(before: RunManifest | None, now: RunManifest, folder: Path, *, force: bool = False) -> list[str]:
+    """`changes` since the manifest that a folder holds. Raises `ConfigError` where that is of another kind, and, unless
+    `force`, where a prompt was edited under a version that has results there."""
     if before is None:
         return []
+    refuse_edits(before.prompts, now.prompts, str(folder), force=force)
     if before.kind != now.kind:
         raise ConfigError(f"{folder} holds a {before.kind} run, this one is {now.kind}: take another folder")
     return changes(before, now)

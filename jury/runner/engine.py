@@ -7,6 +7,7 @@ Else its seats are asked; the keeper hands out every judgment that was recorded 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -162,21 +163,23 @@ async def run(
     folder: str | Path,
     *,
     keep_errors: bool = False,
+    force: bool = False,
     halt: Halt | None = None,
     load: Loader | None = None,
     on_result: Callable[[str, Mapping[str, Any]], None] | None = None,
 ) -> RunReport:
     """Judges what is missing or failed in the folder, and all of it in a new one.
 
-    `keep_errors` leaves failed items as they are. `on_result` hears of every item: its outcome in a word (empty if it
-    was judged before) and the result. Raises `ConfigError` before the first call, `DataError` where the folder is
-    locked, foreign or cannot be written; a fault of the data ends the pass and is in the report.
+    `keep_errors` leaves failed items as they are; `force` takes a prompt that was edited under its old version.
+    `on_result` hears of every item: its outcome in a word (empty if it was judged before) and the result (then in
+    brief). Raises `ConfigError` before the first call, `DataError` where the folder is locked, foreign or cannot be
+    written; a fault of the data ends the pass and is in the report.
     """
     jury = spec.make_jury(load)
     _ready(spec, jury)
     with RunWriter(folder) as writer:
         manifest = manifest_of(spec, jury, writer.folder.name)
-        changed = compared(writer.manifest, manifest, writer.folder)
+        changed = compared(writer.manifest, manifest, writer.folder, force=force)
         manifest = continued(writer.manifest, manifest, now())
         writer.save(manifest)
         cache = opened(spec.cache)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from jury.judge import Case, Seat
 from jury.pairwise import PairwiseJury
@@ -16,18 +16,19 @@ def questions(jury: AnyJury, entry: Entry) -> Iterator[tuple[Seat, Case, int]]:
         return
     cases = _cases(jury, entry)
     for seat in jury.panel.assigned(entry.item.number):
-        for case in cases:
-            for repetition in range(jury.spec.repetitions):
+        for repetition in range(jury.spec.repetitions):
+            for case in cases(seat, repetition):
                 yield seat, case, repetition
 
 
-def _cases(jury: AnyJury, entry: Entry) -> list[Case]:
+def _cases(jury: AnyJury, entry: Entry) -> Callable[[Seat, int], Sequence[Case]]:
     wanted = jury.panel.wanted
     if isinstance(jury, PairwiseJury):
         pair = entry.pair
         if pair is None:
-            return []
-        return [Case.of_pair(pair, order, jury.criteria, jury.variables, wanted) for order in jury.orders]
+            return lambda seat, repetition: ()
+        both = [Case.of_pair(pair, order, jury.criteria, jury.variables, wanted) for order in jury.orders]
+        return lambda seat, repetition: both
     if entry.point is None or entry.output is None:
-        return []
-    return [Case.of_output(entry.point, entry.output, jury.criteria, jury.variables, wanted)]
+        return lambda seat, repetition: ()
+    return jury.cases(entry.point, entry.output, wanted)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from jury.aggregation import Rule, decide, fold
 from jury.errors import REPLY_KINDS, ConfigError
 from jury.pairwise import WINNERS, reconcile
 from jury.parsing import read_reply
 from jury.results import Comparison, Judgment, PairVote, PanelResult, Verdict, Vote
-from jury.scales import Scale
+from jury.rubrics.asking import RubricMethod
+from jury.rubrics.rubric import Rubric
+from jury.scales import INCONCLUSIVE, Scale
 from jury.store import Run, StoredJudgment
 from jury.store.index import JUDGMENTS, short
 from jury.store.lines import parse, read_lines
@@ -48,7 +50,7 @@ class ReplayReport:
 def replay(folder: str | Path) -> ReplayReport:
     """Reads the log of a run folder and folds every verdict anew. Calls nobody, writes nothing. Raises `DataError`."""
     run = Run.open(folder)
-    if run.kind not in ("pointwise", "pairwise"):
+    if run.kind not in ("pointwise", "pairwise", "rubric"):
         raise ConfigError(f"a {run.kind} run cannot be replayed yet")
     with closing(_Log(run)) as log:
         again = _Again(run, log)
@@ -72,12 +74,12 @@ class _Log:
         self.count = 0
         self._db.execute("BEGIN")
         for pos, line in read_lines(path):
-            key = _slot(line.get("item"), line.get("judge"), line.get("order"), line.get("repetition"))
+            key = _slot(*(line.get(name) for name in ("item", "judge", "order", "repetition", "criterion")))
             self._db.execute("INSERT OR REPLACE INTO log VALUES (?, ?)", (key, pos))
             self.count += 1
 
     def find(self, item: str, judgment: Judgment) -> StoredJudgment | None:
-        key = _slot(item, judgment.judge, judgment.order, judgment.repetition)
+        key = _slot(item, judgment.judge, judgment.order, judgment.repetition, judgment.criterion)
         row = self._db.execute("SELECT pos FROM log WHERE k = ?", (key,)).fetchone()
         if row is None or self._file is None:
             return None
@@ -91,8 +93,8 @@ class _Log:
             self._file.close()
 
 
-def _slot(item: Any, judge: Any, order: Any, repetition: Any) -> int:
-    return short(f"{item}\0{judge}\0{order}\0{repetition}")
+def _slot(item: Any, judge: Any, order: Any, repetition: Any, criterion: Any) -> int:
+    return short(f"{item}\0{judge}\0{order}\0{repetition}\0{criterion or ''}")
 
 
 class _Again:
@@ -102,7 +104,8 @@ class _Again:
         self.quorum = manifest.quorum or 1
         self.single = manifest.spec.get("assignment") == "cyclic"
         own = manifest.rule.startswith("function ") or manifest.spec.get("tie_break") is not None
-        self.rule = None if own else Rule.of(manifest.rule or None, self.scale)
+        self.method = _method(manifest.spec) if run.kind == "rubric" else None
+        self.rule = None if own else Rule.of(None if self.method else manifest.rule or None, self.scale)
         self.foreseeing = isinstance(manifest.spec.get("stop"), float)
         self._log = log
 
@@ -112,18 +115,18 @@ class _Again:
         votes: list[Any] = [self._vote(item, vote, pairwise, found) for vote in result.votes]
         if self.rule is None or not votes or found or result.reason in ("budget", "stopped"):
             return found
+        if self.method is not None:
+            return _changed(item, result, self.method.decided(votes, self.quorum, result.seats))
         asked = sum(not v.replacement for v in votes)
         quorum = 1 if self.foreseeing and asked < result.seats else self.quorum  # as `Panel.foreseen`
         decision = decide(votes, self.rule, quorum, result.seats, single=self.single)
-        said: Any = result.winner if isinstance(result, Comparison) else result.value
-        for what, stored, now in (("verdict", said, decision.value), ("status", result.status, decision.status)):
-            if stored != now:
-                found.append(Difference(item, what, str(stored), str(now)))
-        return found
+        return _changed(item, result, {"value": decision.value, "status": decision.status})
 
     def _vote(self, item: str, vote: Any, pairwise: bool, found: list[Difference]) -> Vote | PairVote:
         read = [j if _unasked(j) else self._judgment(item, j, found) for j in vote.judgments]
         rule = self.rule or Rule.of(None, self.scale)
+        if self.method is not None:
+            return replace(vote, verdict=self.method.fold(read), judgments=tuple(read))
         if not pairwise:
             return replace(vote, verdict=fold(read, rule), judgments=tuple(read))
         return _pair_vote(vote, read, lambda js: fold(js, rule))
@@ -143,7 +146,21 @@ class _Again:
         by_call = failure is not None and failure.kind not in REPLY_KINDS
         if judgment.reply is None or by_call:  # a function's own verdict, or a call that never came back
             return judgment.verdict
+        if self.method is not None:
+            return self.method.format(0, judgment.criterion).read(judgment.reply, None)
         return read_reply(judgment.reply, self.scale)
+
+
+def _method(spec: Mapping[str, Any]) -> RubricMethod:
+    rubric = Rubric.from_dict(cast("Mapping[str, Any]", spec.get("rubric") or {}))
+    return RubricMethod(rubric, spec.get("ask", "together"), aggregator=spec.get("aggregator"))
+
+
+def _changed(item: str, result: PanelResult | Comparison, now: Mapping[str, Any]) -> list[Difference]:
+    """Where a result is not what its votes give."""
+    said: Any = result.winner if isinstance(result, Comparison) else result.value
+    pairs = (("verdict", said, now.get("value", INCONCLUSIVE)), ("status", result.status, now["status"]))
+    return [Difference(item, what, str(stored), str(new)) for what, stored, new in pairs if stored != new]
 
 
 def _pair_vote(vote: PairVote, read: Sequence[Judgment], folded: Callable[[list[Judgment]], Verdict]) -> PairVote:

@@ -29,11 +29,13 @@ from jury.judge import JudgeSpec
 from jury.limits import Limits
 from jury.pairwise import PairwiseJury, llm_jury_pairwise
 from jury.pointwise import Jury, llm_jury
+from jury.prompts import PromptSpec
 from jury.providers.base import Settings
 from jury.scales import Labels, Numeric
 
 KINDS = ("pointwise", "pairwise")
 _SCALE = ("labels", "passing", "na", "range", "threshold", "levels")
+_RUBRIC = ("rubric", "ask", "permute")
 _SHARED = (
     "criteria", "prompt", "system_prompt", "judges", "stand_ins", "repetitions", "min_successful_judges", "assignment",
     "aggregator", "weights", "tie_break", "stop", "structured_output", "temperature", "max_tokens", "timeout",
@@ -99,7 +101,7 @@ class RunSpec:
         """Flat keys as in the YAML file. Raises `ConfigError` naming an unknown key and the nearest known one."""
         own = [f.name for f in fields(cls) if f.name != "jury"]
         pairwise = given.get("kind") == "pairwise"
-        known = [*own, *_SHARED, *(("swap",) if pairwise else _SCALE)]
+        known = [*own, *_SHARED, *(("swap",) if pairwise else (*_SCALE, *_RUBRIC))]
         for key in given:
             if key not in known:
                 near = get_close_matches(str(key), known, 1)
@@ -110,6 +112,9 @@ class RunSpec:
         for name in ("prompt", "system_prompt"):
             if name in jury:
                 jury[name] = _text(name, jury[name], Path(base))
+        rubric = jury.get("rubric")
+        if isinstance(rubric, str) and (Path(base) / rubric).exists():
+            jury["rubric"] = str(Path(base) / rubric)
         spec = {k: v for k, v in kept.items() if k in own}
         data = spec.get("data")
         if isinstance(data, str) and data != STDIN:
@@ -145,6 +150,7 @@ class RunSpec:
         options["max_concurrency"] = 10_000  # a run limits the calls of each provider instead
         if self.kind == "pairwise":
             return llm_jury_pairwise(**options)
+        options |= {k: v for k, v in given.items() if k in _RUBRIC}
         return llm_jury(**options, **_scale({k: v for k, v in given.items() if k in _SCALE}))
 
     def to_dict(self) -> dict[str, Any]:
@@ -157,14 +163,14 @@ class RunSpec:
         return {k: v for k, v in made.items() if v not in (None, {})}
 
 
-def _text(name: str, given: Any, base: Path) -> str:
+def _text(name: str, given: Any, base: Path) -> str | PromptSpec:
     """A prompt: its text if it has a line break or a tag, else a file beside the configuration or a shipped name."""
     if not isinstance(given, str) or not given.strip():
         raise ConfigError(f"{name} must be a text, a file or the name of a shipped prompt, got {given!r}")
     if "\n" in given.strip() or "{{" in given or (name == "system_prompt" and not (base / given).is_file()):
         return given
     spec = prompts.load(base / given) if (base / given).exists() else prompts.load(given)
-    return spec.user
+    return spec.user if name == "system_prompt" else spec
 
 
 def _listed(name: str, given: Any) -> list[Any]:
@@ -238,4 +244,6 @@ def _plain(value: Any) -> Any:
         return [_plain(v) for v in cast("Sequence[Any]", value)]
     if isinstance(value, JudgeSpec):
         return value.name
+    if isinstance(value, PromptSpec):
+        return value.path or value.name
     return value if value is None or isinstance(value, str | int | float) else str(value)
