@@ -111,7 +111,7 @@ class _Pass:
         known = self.writer.known(entry.item.id)
         if known is None or known.seal != short(self._seal(entry)) or not (known.complete or self.keep_errors):
             return None
-        return self.writer.result(entry.item.id)
+        return json.loads(known.brief)
 
     def _seal(self, entry: Entry) -> str:
         turn = entry.item.number if self.jury.spec.assignment == "cyclic" else ""

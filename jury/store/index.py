@@ -9,25 +9,27 @@ from __future__ import annotations
 import hashlib
 import logging
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from jury.store.lines import read_lines
-from jury.store.records import FREE_SOURCES, complete
+from jury.store.lines import encode, read_lines
+from jury.store.records import FREE_SOURCES, brief, complete
 
 logger = logging.getLogger("jury.store")
 FILE = "index.sqlite"
 ITEMS, JUDGMENTS, RESULTS = "items.jsonl", "judgments.jsonl", "results.jsonl"
-_VERSION = 1
+_VERSION = 2
 _COST = "$"  # a row of `read` that is no file
 _PENDING = 3000  # entries kept in memory before they are written; about 1 MB
 _SCHEMA = """
 CREATE TABLE read (file TEXT PRIMARY KEY, upto INTEGER NOT NULL);
 CREATE TABLE items (k INTEGER PRIMARY KEY, number INTEGER NOT NULL, pos INTEGER NOT NULL, digest INTEGER NOT NULL);
-CREATE TABLE results (k INTEGER PRIMARY KEY, pos INTEGER NOT NULL, seal INTEGER NOT NULL, complete INTEGER NOT NULL);
+CREATE TABLE results (
+    k INTEGER PRIMARY KEY, pos INTEGER NOT NULL, seal INTEGER NOT NULL, complete INTEGER NOT NULL, brief TEXT NOT NULL
+);
 CREATE TABLE judged (k INTEGER PRIMARY KEY, pos INTEGER NOT NULL);
 """
 
@@ -39,11 +41,12 @@ def short(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the index knows of an item's result."""
+    """What the index knows of an item's result. `brief`: what counts of it, as JSON (`records.brief`)."""
 
     pos: int
     seal: int
     complete: bool
+    brief: str
 
 
 class Index:
@@ -78,8 +81,8 @@ class Index:
         k = short(item_id)
         if k in self._results:
             return self._results[k]
-        row = self._db.execute("SELECT pos, seal, complete FROM results WHERE k = ?", (k,)).fetchone()
-        return Known(row[0], row[1], bool(row[2])) if row else None
+        row = self._db.execute("SELECT pos, seal, complete, brief FROM results WHERE k = ?", (k,)).fetchone()
+        return Known(row[0], row[1], bool(row[2]), row[3]) if row else None
 
     def judged(self, key: str) -> int | None:
         """Where the last usable judgment with this key stands."""
@@ -93,8 +96,8 @@ class Index:
         self._items[short(item_id)] = (number, pos, short(digest))
         self._full()
 
-    def add_result(self, item_id: str, pos: int, seal: str, is_complete: bool) -> None:
-        self._results[short(item_id)] = Known(pos, short(seal), is_complete)
+    def add_result(self, item_id: str, pos: int, seal: str, result: Mapping[str, Any]) -> None:
+        self._results[short(item_id)] = Known(pos, short(seal), complete(result), encode(brief(result)))
         self._full()
 
     def add_judged(self, key: str, pos: int) -> None:
@@ -132,8 +135,8 @@ class Index:
         db.execute("BEGIN")
         db.executemany("INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?)", ((k, *v) for k, v in self._items.items()))
         db.executemany(
-            "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)",
-            ((k, v.pos, v.seal, v.complete) for k, v in self._results.items()),
+            "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?)",
+            ((k, v.pos, v.seal, v.complete, v.brief) for k, v in self._results.items()),
         )
         db.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?)", self._judged.items())
         read = {**self._upto, _COST: self._cost}
@@ -175,8 +178,8 @@ class Index:
             self.add_item(str(line["id"]), number if isinstance(number, int) else 0, pos, str(line.get("digest") or ""))
         elif file == RESULTS and isinstance(line.get("item"), str):
             result = line.get("result")
-            whole = isinstance(result, dict) and complete(cast("dict[str, Any]", result))
-            self.add_result(str(line["item"]), pos, str(line.get("seal") or ""), whole)
+            if isinstance(result, dict):
+                self.add_result(str(line["item"]), pos, str(line.get("seal") or ""), cast("dict[str, Any]", result))
         elif file == JUDGMENTS and isinstance(line.get("key"), str):
             verdict = line.get("verdict")
             if line.get("source") not in FREE_SOURCES:

@@ -22,12 +22,13 @@ from jury.errors import DataError
 logger = logging.getLogger("jury.store")
 START = "0" * 32  # what the first line has for `prev`
 _BLOCK = 1 << 16
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=str)
 
 
 def encode(value: Mapping[str, Any]) -> str:
     """A JSON object on one line. NaN and infinities become null, what JSON does not know becomes its text."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=str)
+        return _ENCODER.encode(value)
     except ValueError:
         return json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"), default=str)
 

@@ -183,6 +183,23 @@ def _verdict(v: Verdict) -> dict[str, Any]:
     return made
 
 
+def brief(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a stored result: what its status, counts and failures are told by, in the same shape."""
+    kept = {k: result[k] for k in _BRIEF if result.get(k) is not None}
+    votes: list[dict[str, Any]] = []
+    given: list[dict[str, Any]] = result.get("votes") or []
+    for vote in given:
+        verdict: dict[str, Any] = vote.get("verdict") or {}
+        failure: dict[str, Any] | None = vote.get("failure") or verdict.get("failure")
+        if failure or vote.get("flip_kind"):
+            told = {"kind": failure["kind"]} if failure else None
+            votes.append({"judge": vote["judge"], "failure": told, "flip_kind": vote.get("flip_kind")})
+    return {**kept, "votes": votes} if votes else kept
+
+
+_BRIEF = ("status", "reason", "pass", "winner", "calls", "calls_saved", "usage", "agreement")
+
+
 @cache
 def _names(cls: type) -> tuple[str, ...]:
     return tuple(f.name for f in fields(cls))

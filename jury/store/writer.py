@@ -13,7 +13,7 @@ from jury.store.index import ITEMS, JUDGMENTS, RESULTS, Index, Known, short
 from jury.store.lines import Appender, unwritable
 from jury.store.locking import FolderLock
 from jury.store.manifest import FILE, RunManifest
-from jury.store.records import FREE_SOURCES, StoredItem, StoredJudgment, StoredResult, complete
+from jury.store.records import FREE_SOURCES, StoredItem, StoredJudgment, StoredResult
 
 SYNC_S = 5.0  # at most this much work is lost when the machine itself fails
 
@@ -88,7 +88,7 @@ class RunWriter(AbstractContextManager["RunWriter"]):
         """Writes a verdict; returns it as plain values."""
         line = result.to_dict()
         pos = self._append(RESULTS, line)
-        self._index.add_result(result.item, pos, result.seal, complete(line["result"]))
+        self._index.add_result(result.item, pos, result.seal, line["result"])
         return line["result"]
 
     def recall(self, key: str) -> StoredJudgment | None:

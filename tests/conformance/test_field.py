@@ -29,9 +29,10 @@ from jury import (
     summarize,
     win_rate,
 )
+from jury.calls import MAX_WAIT_S, wait_before
 from jury.parsing import read_reply
-from jury.providers import adapt, bodies, faults, schemas
-from jury.providers.base import Request
+from jury.providers import adapt, bodies, complaints, faults, schemas
+from jury.providers.base import Request, Settings
 from jury.scales import Scale
 from tests.conformance.cases import load, params
 from tests.conformance.comparing import Failed, fits
@@ -77,16 +78,29 @@ def provider_reply(given: Mapping[str, Any]) -> Any:
 
 
 def retry_decision(given: Mapping[str, Any]) -> Any:
-    limits = {"now": given.get("now"), "max_wait_s": given.get("max_wait_s", 60)}
-    decision = faults.retry_decision(given["status"], given.get("headers"), given.get("body"), **limits)
-    return {"retry": decision.retry, "wait_s": decision.wait_s, "kind": decision.kind}
+    status, headers, body = given["status"], given.get("headers"), given.get("body")
+    if status < 300 and not complaints.is_error(body):
+        return {"retry": False, "wait_s": 0.0, "kind": None}
+    error = faults.from_status(status, headers, body, now=given.get("now"))
+    pause = wait_before(error, 1, Settings().retries, max_wait_s=given.get("max_wait_s", MAX_WAIT_S))
+    return {"retry": pause is not None, "wait_s": pause or error.retry_after_s or 0.0, "kind": error.kind}
 
 
 def retry_after_reply(given: Mapping[str, Any]) -> Any:
-    again = faults.same_request_again(
-        given["error"], attempt=given.get("attempt", 1), max_tokens=given.get("max_tokens")
-    )
-    return {"same_request_again": again}
+    error = failure(given["error"])
+    return {"same_request_again": wait_before(error, given.get("attempt", 1), Settings().retries) is not None}
+
+
+def failure(kind: str) -> ProviderError:
+    """The error of this kind as it comes out of an answer that earns it."""
+    stops = {"truncated": "length", "content_filter": "content_filter", "empty": "stop"}
+    codes = {"rate_limited": 429, "overloaded": 529, "server_error": 500, "auth": 401, "not_found": 404}
+    message: dict[str, Any] = {"content": "", **({"refusal": "No."} if kind == "refused" else {})}
+    body = {"choices": [{"message": message, "finish_reason": stops.get(kind, "stop")}]}
+    with pytest.raises(ProviderError) as caught:
+        bodies.read_reply("openai_chat", codes.get(kind, 200), body)
+    assert caught.value.kind == kind
+    return caught.value
 
 
 def adapt_request(given: Mapping[str, Any]) -> Any:
