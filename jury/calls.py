@@ -75,11 +75,26 @@ async def call(
             if admitted is not None:
                 admitted.done(outcome)
         failed.append(error)
-        asked = error.retry_after_s or 0.0
-        if not error.retry or len(failed) > settings.retries or asked > MAX_WAIT_S:
+        pause = wait_before(error, len(failed), settings.retries, rng=rng)
+        if pause is None:
             raise _last(failed, settings.retries) from error
-        half = min(BACKOFF_S * 2 ** (len(failed) - 1), MAX_BACKOFF_S) / 2
-        await sleep(max(half, asked) + half * rng())  # in this order a NaN loses
+        await sleep(pause)
+
+
+def wait_before(
+    error: CallError,
+    failed: int,
+    retries: int,
+    *,
+    max_wait_s: float = MAX_WAIT_S,
+    rng: Callable[[], float] = random.random,
+) -> float | None:
+    """Seconds to wait after `failed` failed attempts, the last of them with `error`; None where no other follows."""
+    asked = error.retry_after_s or 0.0
+    if not error.retry or failed > retries or asked > max_wait_s:
+        return None
+    half = min(BACKOFF_S * 2 ** (failed - 1), MAX_BACKOFF_S) / 2
+    return max(half, asked) + half * rng()  # in this order a NaN loses
 
 
 def _last(failed: list[CallError], retries: int) -> CallError:

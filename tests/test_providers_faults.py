@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury.errors import PROVIDER_KINDS
-from jury.providers import complaints, faults
-from jury.providers.faults import from_exception, from_status, retry_decision, same_request_again
+from jury.providers import complaints
+from jury.providers.faults import from_exception, from_status
 from jury.providers.redaction import HIDDEN, redact
 from jury.providers.waits import retry_after
 
@@ -177,34 +177,6 @@ def test_a_date_is_taken_against_the_servers_own_clock() -> None:
 def test_no_header_makes_a_negative_or_endless_wait(value: str) -> None:
     wait = retry_after({"retry-after": value}, None, NOW)
     assert wait is None or 0 < wait < float("inf")
-
-
-@given(st.floats(0.001, 60), st.floats(0, 1, exclude_max=True))
-def test_a_retry_is_never_early_and_never_beyond_the_bound(asked: float, chance: float) -> None:
-    decision = retry_decision(429, {"retry-after": repr(asked)}, max_wait_s=60.0, rng=lambda: chance)
-    assert decision.retry
-    assert asked <= decision.wait_s <= 60.0
-
-
-def test_a_wait_beyond_the_bound_is_no_retry() -> None:
-    decision = retry_decision(429, {"retry-after": "3600"}, max_wait_s=60.0)
-    assert (decision.retry, decision.wait_s, decision.kind) == (False, 3600.0, "rate_limited")
-
-
-def test_without_a_time_the_wait_is_short_and_bounded() -> None:
-    waits = [retry_decision(503, {}, max_wait_s=most, rng=lambda: 0.0).wait_s for most in (60.0, 0.5)]
-    assert waits == [0.5, 0.25]
-
-
-def test_a_good_answer_needs_no_decision() -> None:
-    assert retry_decision(200, {}, {"choices": []}) == faults.Decision(False, 0.0, None)
-
-
-def test_what_may_be_sent_again_as_it_is() -> None:
-    again = {kind for kind in PROVIDER_KINDS if same_request_again(kind, attempt=1)}
-    assert again == {"rate_limited", "overloaded", "server_error", "connection"}
-    assert not same_request_again("overloaded", attempt=3)
-    assert same_request_again("overloaded", attempt=3, retries=3)
 
 
 class APITimeoutError(Exception):

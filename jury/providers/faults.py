@@ -6,10 +6,8 @@ Decides the kind, whether the same request may be sent again, and how long the p
 
 from __future__ import annotations
 
-import random
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, cast
 
@@ -18,12 +16,6 @@ from jury.providers import complaints
 from jury.providers.complaints import Complaint
 from jury.providers.redaction import redact
 from jury.providers.waits import retry_after
-
-BACKOFF_S = 1.0  # first wait of `retry_decision` where the provider names none
-
-# Kinds after which the very same request may succeed. A cut, refused or filtered reply comes out the same again, and a
-# deadline that was too short once stays too short.
-REPEATABLE = frozenset({"rate_limited", "overloaded", "server_error", "connection"})
 
 _TOO_LONG = re.compile(
     r"context_length_exceeded|string_above_max_length|request_too_large|maximum context length|context (window|limit)"
@@ -74,16 +66,6 @@ _STATUS_OF = {
 _TIMEOUTS = frozenset({"APITimeoutError", "TimeoutException", "TimeoutError"})
 _CONNECTIONS = frozenset({"APIConnectionError", "OSError", "TransportError", "ClientError"})
 _DROPPED = frozenset({"ServerDisconnectedError", "ClientOSError", "ConnectionError"})
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Whether to send the same request again, after `wait_s` seconds; `kind` is None where nothing failed."""
-
-    retry: bool
-    wait_s: float
-    kind: str | None
-    detail: str = ""
 
 
 def from_status(
@@ -147,39 +129,6 @@ def from_exception(error: BaseException, *, structured: bool = True, secrets: It
         unsent = bool(behind & {"LocalProtocolError", "UnsupportedProtocol", "InvalidURL"})
         return ProviderError("connection", redact(f"no answer: {said}", secrets), retry=not unsent)
     return ProviderError("bad_request", redact(f"the client refused the call: {said}", secrets))
-
-
-def retry_decision(
-    status: int,
-    headers: Mapping[str, str] | None,
-    body: Any = None,
-    *,
-    now: datetime | str | None = None,
-    max_wait_s: float = 60.0,
-    rng: Callable[[], float] = random.random,
-) -> Decision:
-    """What to do after a first answer: never earlier than asked, at most `max_wait_s` (else no retry), with jitter.
-
-    `rng` gives numbers from 0 (included) to 1 (excluded). How waits grow from attempt to attempt is in `calls.py`.
-    """
-    if status < 300 and not complaints.is_error(body):
-        return Decision(False, 0.0, None)
-    error = from_status(status, headers, body, now=now)
-    asked = error.retry_after_s
-    if not error.retry or (asked is not None and asked > max_wait_s):
-        return Decision(False, asked or 0.0, error.kind, error.detail)
-    if asked is not None:
-        return Decision(True, min(asked * (1 + rng() / 4), max_wait_s), error.kind, error.detail)
-    return Decision(True, min(BACKOFF_S, max_wait_s) * (1 + rng()) / 2, error.kind, error.detail)
-
-
-def same_request_again(kind: str, *, attempt: int = 1, max_tokens: int | None = None, retries: int = 2) -> bool:
-    """Whether the request that ended in this kind of error may be sent again as it is, after `attempt` attempts.
-
-    `max_tokens` does not change the answer: a reply that was cut there is cut there again.
-    """
-    del max_tokens
-    return kind in REPEATABLE and attempt <= retries
 
 
 def _inner_status(told: Complaint) -> int:
