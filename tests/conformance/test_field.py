@@ -95,6 +95,10 @@ def failure(kind: str) -> ProviderError:
     """The error of this kind as it comes out of an answer that earns it."""
     stops = {"truncated": "length", "content_filter": "content_filter", "empty": "stop"}
     codes = {"rate_limited": 429, "overloaded": 529, "server_error": 500, "auth": 401, "not_found": 404}
+    codes |= {"bad_request": 400, "context_too_long": 413}
+    raised = {"connection": ConnectionResetError("reset"), "timeout": TimeoutError()}
+    if kind in raised:
+        return faults.from_exception(raised[kind])
     message: dict[str, Any] = {"content": "", **({"refusal": "No."} if kind == "refused" else {})}
     body = {"choices": [{"message": message, "finish_reason": stops.get(kind, "stop")}]}
     with pytest.raises(ProviderError) as caught:
