@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from jury.providers.base import Settings
 
@@ -67,11 +67,45 @@ def shaping_settings(settings: Settings) -> dict[str, Any]:
 
 
 def function_name(function: Callable[..., Any]) -> str:
-    """A judge function by name and code: a changed function is another judge."""
+    """A judge function by name, code and what it holds: a changed function is another judge, and so is each of several
+    that one function made with other values.
+    """
     name = f"{getattr(function, '__module__', '')}:{getattr(function, '__qualname__', type(function).__qualname__)}"
     try:
         source = inspect.getsource(function)
     except (OSError, TypeError):  # made by another function, built in, or typed at a prompt
         code = getattr(function, "__code__", None)
         source = repr((code.co_code, code.co_consts)) if code is not None else ""
-    return f"function {name} {hashlib.sha256(source.encode()).hexdigest()[:16]}"
+    source += "".join(_held(function))
+    return f"function {name} {hashlib.sha256(source.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def _held(function: Any) -> Iterator[str]:
+    """What a function carries besides its code: the values it closes over, its defaults, its object's attributes.
+
+    Only values that do not change by themselves count: a list that fills up makes no other judge.
+    """
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            yield f"\n{_text(cell.cell_contents)}"
+        except ValueError:  # not filled yet
+            yield "\n"
+    own = function if hasattr(function, "__code__") else None
+    holder = getattr(function, "__self__", None) or (function if own is None else None)
+    held: dict[str, Any] = {n: getattr(function, n, None) for n in ("__defaults__", "func", "args")}
+    for carrier, attribute in ((function, "__kwdefaults__"), (function, "keywords"), (holder, "__dict__")):
+        held.update(getattr(carrier, attribute, None) or {})
+    for name, value in held.items():
+        if value is not None:
+            yield f"\n{name} {_text(value)}"
+
+
+def _text(value: Any) -> str:
+    """A value as text: what cannot change in full, a function by its code, all else by its type."""
+    code = getattr(value, "__code__", None)
+    if code is not None:
+        return f"{getattr(value, '__qualname__', '')} {code.co_code!r} {code.co_names!r}"
+    if isinstance(value, tuple | frozenset):
+        parts = [_text(v) for v in cast("tuple[Any, ...]", value)]
+        return f"({', '.join(parts if isinstance(value, tuple) else sorted(parts))})"
+    return repr(value) if isinstance(value, str | int | float | bytes | None) else type(value).__qualname__

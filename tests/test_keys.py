@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from dataclasses import replace
 
 import pytest
 
 from jury import Boolean, JudgeSpec, Labels, Numeric, ScriptedProvider, Settings, llm_jury, llm_jury_pairwise
-from jury.keys import KeyMaker
+from jury.keys import KeyMaker, function_name
 
 
 class Keeper:
@@ -136,3 +137,26 @@ def test_settings_that_shape_are_all_settings_but_these():
         "temperature", "max_tokens", "structured_output", "reask", "extra"
     }  # fmt: skip
     assert shaping_settings(replace(Settings(), timeout_s=1)) == shaping_settings(Settings())
+
+
+def made(limit):
+    def judge(output):
+        return len(output) < limit
+
+    return judge
+
+
+class Within:
+    def __init__(self, limit):
+        self.limit = limit
+
+    def __call__(self, output):
+        return len(output) < self.limit
+
+
+def test_functions_made_by_one_function_with_other_values_are_other_judges():
+    assert function_name(made(5)) == function_name(made(5))
+    assert function_name(made(5)) != function_name(made(6))
+    assert function_name(Within(5)) == function_name(Within(5))
+    assert function_name(Within(5)) != function_name(Within(6))
+    assert function_name(functools.partial(made(5), "x")) != function_name(functools.partial(made(5), "y"))

@@ -107,14 +107,15 @@ def audited(run: Run | str | Path, labels: Iterable[Label] | None = None) -> Aud
     paired = opened.kind == "pairwise"
     scale = None if paired else opened.scale
     given = {label.item: label for label in (opened.labels() if labels is None else labels)}
-    judged = tuple(
-        Judged(item, result, *((_label(given[item.id], scale), given[item.id].note) if item.id in given else ()))
-        for item, result in opened.results()
-    )
+    judged = tuple(_judged(item, result, given.get(item.id), scale) for item, result in opened.results())
     seats = [str(judge.get("id")) for judge in opened.manifest.judges]
     if not seats:
         seats = sorted({v.judge for one in judged for v in one.result.votes if not v.replacement})
     return Audited(opened, judged, tuple(dict.fromkeys(seats)), PAIR_LABELS if scale is None else _categories(scale))
+
+
+def _judged(item: StoredItem, result: PanelResult | Comparison, label: Label | None, scale: Scale | None) -> Judged:
+    return Judged(item, result) if label is None else Judged(item, result, _label(label, scale), label.note)
 
 
 def read_labels(path: str | Path, *, sampling: str = "") -> list[Label]:

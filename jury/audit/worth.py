@@ -49,8 +49,8 @@ class Subset:
 class Worth:
     """Page one of a report.
 
-    `independent` holds effective votes and error correlations, against labels, or (`by_votes`) against the plurality of
-    the other judges: shared errors do not show there, so that number is too high. `best` is the best single judge
+    `independent` holds effective votes and error correlations against labels; with fewer than `ENOUGH` labels
+    (`by_votes`) it is undefined: votes do not show what judges get wrong together. `best` is the best single judge
     (chosen on one half), `against_best` the panel minus that judge in agreement with labels on the other half.
     `one_more`: share of items whose verdict one more vote could change. `price`: US dollars per decided item, None
     where a price is unknown. `saying` puts it into words.
@@ -80,7 +80,7 @@ def worth(audit: Audited, *, seed: int = 0) -> Worth:
     rows = [[None if c < 0 else table.labels[c] for c in row] for row in plain]
     labelled = sum(t is not None for t in truth)
     by_votes = labelled < ENOUGH
-    independent = panel_worth(rows, _others(codes, table) if by_votes else truth, seed=seed, replicates=400)
+    independent = _BLIND if by_votes else panel_worth(rows, truth, seed=seed, replicates=400)
     several = len(audit.judges) > 1 and bool(rows)
     halves = [part_of(one.item.id) == "test" for one in audit.judged]
     target = panel if by_votes else truth
@@ -105,6 +105,8 @@ def worth(audit: Audited, *, seed: int = 0) -> Worth:
 
 
 _NONE = undefined("too_few_raters")
+_UNSEEN = undefined("no_data", f"needs {ENOUGH} labels: votes do not show what judges get wrong together")
+_BLIND = PanelWorth(_UNSEEN, _UNSEEN, {})
 
 
 def _plain_codes(table: VoteTable) -> IntArray:
@@ -120,11 +122,6 @@ def _plurality(codes: IntArray, labels: int) -> IntArray:
     top = counts.max(axis=1)
     clear = ((counts == top[:, None]).sum(axis=1) == 1) & (top > 0)
     return np.where(clear, counts.argmax(axis=1), -1)
-
-
-def _others(codes: IntArray, table: VoteTable) -> list[Category | None]:
-    found: list[int] = _plurality(codes, len(table.labels)).tolist()
-    return [None if c < 0 else table.labels[c] for c in found]
 
 
 def _best(
@@ -219,8 +216,7 @@ def _said(found: Worth) -> Worth:
     words: list[str] = []
     votes = found.independent.votes
     if votes.value is not None:
-        word = "at most " if found.by_votes else ""
-        words.append(f"{found.judges} judges are worth {word}{votes.value:.1f} independent votes")
+        words.append(f"{found.judges} judges are worth {votes.value:.1f} independent votes")
     compared = found.against_best.difference if found.against_best else None
     if compared is not None and compared.interval is not None and found.best:
         low, high = compared.interval

@@ -150,7 +150,7 @@ def worth(folder: str, labels: str | None, as_data: bool) -> int:
     truth = "the plurality" if found.by_votes else "labels"
     lines = [
         ("panel", f"{found.judges} judges, {found.items} items"),
-        ("independent votes", f"{number(found.independent.votes)} (errors against {truth})"),
+        ("independent votes", number(found.independent.votes)),
         ("error correlation", number(found.independent.correlation)),
         ("alpha", number(found.alpha)),
         ("best judge", f"{found.best or '-'}: {share(found.best_agreement)} agreement with {truth}, held-out half"),

@@ -56,6 +56,7 @@ def test_without_labels_shared_errors_cannot_be_seen_and_that_is_said(tmp_path):
     rows, _ = votes({"x": 0.8, "y": 0.7, "z": 0.7})
     found = worth(audited(pointwise(tmp_path / "run", rows, cost=None)))
     assert found.by_votes
+    assert found.independent.votes.value is None
     assert found.against_best is None
     assert found.price is None
     assert any("cannot be seen" in word for word in found.saying)
@@ -63,7 +64,7 @@ def test_without_labels_shared_errors_cannot_be_seen_and_that_is_said(tmp_path):
 
 def test_a_single_judge_and_no_items_are_undefined_with_a_reason(tmp_path):
     single = worth(audited(pointwise(tmp_path / "one", [{"x": True}] * 3)))
-    assert single.independent.votes.reason == "too_few_raters"
+    assert "needs 20 labels" in single.independent.votes.why
     assert (single.best, single.cheapest) == (None, None)
     assert worth(audited(pointwise(tmp_path / "none", []))).alpha.value is None
 
