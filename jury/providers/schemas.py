@@ -1,8 +1,9 @@
 """A full reply schema -> what each API takes of it, the words that put it into a prompt, and a check of a reply. Pure.
 
 `for_openai` and `for_anthropic` close every object and require every key, at every depth, and leave out what the API
-refuses; a bound that left the schema is told to the model as a description and still checked here (`check`, and the
-scales when the verdict is read). `prepared` does each schema once, not once per call.
+refuses; a bound that left the schema is told to the model as a description, and the scales check it when the verdict is
+read. `check` holds any reply against a full schema; no jury needs it, whose replies the scales and rubrics read.
+`prepared` does each schema once, not once per call.
 """
 
 from __future__ import annotations
