@@ -204,7 +204,7 @@ def _check_weights(given: Any, scale: Scale) -> None:
 
 def _confidence(rule: Rule, deciding: Sequence[Ballot]) -> tuple[float | None, str | None]:
     """The probability that people would agree, and what it rests on; a plain rule claims none."""
-    if isinstance(rule.function, Weigher):
+    if rule.function is not None and isinstance(rule.function, Weigher):  # a look at a protocol is slow
         source = rule.function.source
         return (None if source == "none" else rule.function.weigh(deciding)[1]), source
     return None, "none" if rule.waiting else None
