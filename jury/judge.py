@@ -94,6 +94,7 @@ class Prompt:
         self.user = Template(spec.user, name=f"prompt {spec.name}")
         self.system = Template(spec.system, name=f"system prompt {spec.name}")
         self.wanted = frozenset(self.user.names) | frozenset(self.system.names)
+        self.digest = spec.digest
 
 
 class Case:
@@ -319,6 +320,7 @@ class Seat:
             latency_s=result.latency_s,
             notes=result.notes + how.notes if how.notes else result.notes,
             criterion=how.criterion,
+            prompt=self.prompt.digest,
         )
 
     def _argument(self, case: Case, name: str) -> Any:

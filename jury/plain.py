@@ -12,7 +12,19 @@ from jury.errors import DataError
 Object = Mapping[str, Any]
 # Left out of the dump where they say nothing: most juries never use them.
 _SPARSE = frozenset(
-    ("parts", "criterion", "evidence_check", "criteria", "contested", "contradictions", "partial", "code", "confidence", "confidence_source")
+    (
+        "parts",
+        "criterion",
+        "prompt",
+        "evidence_check",
+        "criteria",
+        "contested",
+        "contradictions",
+        "partial",
+        "code",
+        "confidence",
+        "confidence_source",
+    )
 )
 
 

@@ -35,7 +35,8 @@ class PromptSpec:
     @property
     def digest(self) -> str:
         """16 hex digits over what is rendered."""
-        return hashlib.blake2b(f"{self.system}\x00{self.user}".encode(), digest_size=8).hexdigest()
+        text = f"{self.system}\x00{self.user}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(text, digest_size=8).hexdigest()
 
 
 def library() -> Path:

@@ -121,7 +121,7 @@ class Judgment:
 
     `order` is `ab` or `ba` in a comparison. `verdict` is as the judge said it: in `ba` its "A" is the slot, not the
     response. `calls` counts the calls made, `retries` the failed transports among them. `criterion`: the one that was
-    asked about, where each is asked about by itself.
+    asked about, where each is asked about by itself. `prompt`: the digest of the prompt's texts (`prompts.py`).
     """
 
     judge: str
@@ -138,6 +138,7 @@ class Judgment:
     latency_s: float = 0.0
     notes: tuple[str, ...] = ()
     criterion: str | None = None
+    prompt: str | None = None
 
 
 @frozen

@@ -204,6 +204,19 @@ def test_an_edited_prompt_needs_a_new_version_where_there_are_results(run: Run, 
     assert run("session", "mine", *common)[0] == 0
 
 
+def test_checks_by_code_beside_a_judge_and_alone(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "checks.py").write_text("def answered(session): return bool(session.final_message)\n")
+    code, out, _ = run("session", "-", "s.jsonl", "--check", "checks.py:answered", "-o", "out")
+    assert (code, json.loads(out)["verdict"]) == (0, "PASS")
+    assert run("counts", "out")[1].startswith("all: 1 items\n  answered: 1 pass")
+
+    code, out, _ = run(
+        "session", "tone", "s.jsonl", "rules.txt", "-j", "judge.py:kind", "--check", "checks.py:answered"
+    )
+    criteria = json.loads(out)["criteria"]
+    assert {name: c["verdict"] for name, c in criteria.items()} == {"tone": "FAIL", "answered": "PASS"}
+
+
 def test_rendered_texts_call_nobody(run: Run) -> None:
     code, out, _ = run("session", "policy", "s.jsonl", "rules.txt", "-j", "scripted/never.json", "--render")
     (text,) = json.loads(out)["scripted/never.json"]

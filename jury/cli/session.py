@@ -10,11 +10,13 @@ from typing import Any
 
 from jury.cli import exits
 from jury.cli.asked import listed, read_text, seats
+from jury.cli.functions import load_function
 from jury.cli.progress import Progress
 from jury.cli.writing import print_json
 from jury.errors import ConfigError
 from jury.families import family
 from jury.results import CriterionResult, PanelResult
+from jury.sessions.checks import code_check
 from jury.sessions.events import Session
 from jury.sessions.judging import SESSION_TOKENS, SessionJury
 from jury.sessions.making import session_jury
@@ -47,9 +49,12 @@ def _sessions(path: str, format: str | None, number: int | None) -> list[Session
 
 
 def _jury(given: Mapping[str, Any]) -> SessionJury:
-    names = [given["prompt"]] if os.path.exists(given["prompt"]) else listed([given["prompt"]])
+    prompt = given["prompt"]
+    names = [] if prompt == "-" else [prompt] if os.path.exists(prompt) else listed([prompt])
+    checks = [code_check(c.rpartition(":")[2], load_function(c)) for c in listed(given["checks"] or ())]
     return session_jury(
         names,
+        checks=checks,
         context=None if given["context"] is None else read_text(given["context"]),
         judges=judges(given["judges"] or ()) or None,
         options=_options(given["options"] or ()),

@@ -32,6 +32,10 @@ def session(
     options: Annotated[
         list[str] | None, typer.Option("--option", metavar="NAME", help="Turn an option on (NAME=off: off).")
     ] = None,
+    checks: Annotated[
+        list[str] | None,
+        typer.Option("--check", metavar="FILE.py:FUNCTION", help="A check by code; PROMPT - for checks alone."),
+    ] = None,
     ask: Annotated[str, typer.Option(metavar="each|together", help="One call per criterion, or one for all.")] = "each",
     long: Annotated[str, typer.Option(metavar="fit|windows", help="What becomes of a long session.")] = "fit",
     session_tokens: Annotated[int | None, typer.Option(metavar="N", help="How long is too long.")] = None,

@@ -139,6 +139,7 @@ class LegacyPrompt(Prompt):
         template = LegacyTemplate(spec.user, name=spec.name)
         super().__init__(replace(spec, user="", system=""))
         self.spec = replace(spec, system="")
+        self.digest = self.spec.digest
         self.user = cast("Any", _Filled(template))
         self.wanted = frozenset({"session.transcript", "context"})
 

@@ -98,6 +98,7 @@ class StoredJudgment:
             "notes": list(j.notes),
             "at": self.at,
             **({"criterion": j.criterion} if j.criterion else {}),
+            **({"prompt": j.prompt} if j.prompt else {}),
             **({"source": self.source} if self.source else {}),
         }
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from jury import ConfigError, JudgeSpec, PanelResult, ScriptedProvider
+from jury.prompts import load, names
 from jury.sessions.checks import code_check
 from jury.sessions.events import Event, Session
 from jury.sessions.making import session_jury
@@ -52,6 +53,7 @@ def test_one_criterion() -> None:
     assert [c.key for c in result.criteria] == ["policy"]
     assert result.votes[0].verdict.fields["violations"] == [{"rule": 1, "event": "event 4"}]
     assert result.calls == 3
+    assert result.votes[0].judgments[0].prompt == load("policy").digest
     assert PanelResult.from_json(result.to_json()) == result
 
 
@@ -237,6 +239,7 @@ def test_the_seeds_text_files_run_as_they_are(tmp_path: Path) -> None:
 
     assert result.value == "FAIL"
     assert result.notes == ()
+    assert result.votes[0].judgments[0].prompt == load(file).digest
     assert isinstance(judges[0].provider, ScriptedProvider)
     request = judges[0].provider.requests[0]
     assert request.system == ""
@@ -309,8 +312,6 @@ def test_a_prompt_without_a_place_for_it_cannot_share_a_call(tmp_path: Path) -> 
 
 
 def test_the_replies_of_the_shipped_cases_are_read_by_the_jury_of_their_prompt() -> None:
-    from jury.prompts import load, names
-
     for name in (n for n in names() if load(n).meta.get("kind") == "session"):
         for line in (Path(str(load(name).path)) / "cases.jsonl").read_text("utf-8").splitlines():
             case = json.loads(line)
