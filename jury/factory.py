@@ -20,6 +20,9 @@ from jury.scales import Boolean, Labels, Numeric, Scale
 
 logger = logging.getLogger("jury.factory")
 VERDICT_KINDS = ("categorical", "numeric")
+# Keywords that go into the settings of a call, and those that a `PanelSpec` has under the same name.
+OF_A_CALL = ("structured_output", "temperature", "max_tokens", "timeout_ms", "retries", "reask")
+OF_A_PANEL = ("repetitions", "assignment", "aggregator", "weights", "tie_break", "stop", "max_concurrency")
 
 
 def scale_of(
@@ -115,6 +118,20 @@ def provider_of_client(client: Any, model: str) -> Provider:
 
         return OpenAIProvider(client=client)
     raise ConfigError(f"client must be an AsyncOpenAI, an AsyncAnthropic or a Provider, got {type(client).__name__}")
+
+
+def seated(words: Mapping[str, Any]) -> PanelSpec:
+    """The panel that the keywords of a factory mean; `words` is all it was given (its `locals()`)."""
+    client = words["client"]
+    return panel_of(
+        words["panel"],
+        {name: words[name] for name in OF_A_CALL},
+        judges=judges_of(words["judges"], words["model"], client),
+        stand_ins=seats_of("replacement_judges", words["replacement_judges"], client),
+        quorum=words["min_successful_judges"],
+        strict=words["strict_panel"],
+        **{name: words[name] for name in OF_A_PANEL},
+    )
 
 
 def panel_of(panel: PanelSpec | None, settings: Mapping[str, Any], **given: Any) -> PanelSpec:

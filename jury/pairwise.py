@@ -295,34 +295,13 @@ def llm_jury_pairwise(
     `swap=False` asks one order only: half the calls, and a judge that follows the slot goes unnoticed. The other
     keywords are those of `llm_jury`. Raises `ConfigError` (a ValueError) naming the argument that is wrong.
     """
+    words = locals()  # what was given, before anything else has a name
     factory.check_words(name, strict_template=strict_template, swap=swap)
-    settings = {
-        "structured_output": structured_output,
-        "temperature": temperature,
-        "max_tokens": max_tokens,
-        "timeout_ms": timeout_ms,
-        "retries": retries,
-        "reask": reask,
-    }
     return PairwiseJury(
         name=name,
         criteria=DEFAULT_CRITERIA if criteria is None else criteria,
         prompt=factory.prompt_of("pairwise", criteria, prompt, system_prompt),
-        panel=factory.panel_of(
-            panel,
-            settings,
-            judges=factory.judges_of(judges, model, client),
-            stand_ins=factory.seats_of("replacement_judges", replacement_judges, client),
-            repetitions=repetitions,
-            quorum=min_successful_judges,
-            assignment=assignment,
-            aggregator=aggregator,
-            weights=weights,
-            tie_break=tie_break,
-            stop=stop,
-            max_concurrency=max_concurrency,
-            strict=strict_panel,
-        ),
+        panel=factory.seated(words),
         swap=swap,
         variables=factory.variables_of(variables),
         strict_template=strict_template,

@@ -303,6 +303,7 @@ def llm_jury(
     call `"each"`, `permute` their order. All defaults and their reasons: docs/reference/defaults.md. Raises
     `ConfigError` (a ValueError) naming the argument that is wrong.
     """
+    words = locals()  # what was given, before anything else has a name
     factory.check_words(name, strict_template=strict_template)
     if rubric is None and (ask is not None or permute is not None):
         raise ConfigError("ask and permute belong to a rubric: give rubric=")
@@ -316,29 +317,7 @@ def llm_jury(
         )
     if scale is not None and not isinstance(scale, Scale):
         raise ConfigError(f"scale must be a Boolean, Labels or Numeric, got {type(scale).__name__}")
-    settings = {
-        "structured_output": structured_output,
-        "temperature": temperature,
-        "max_tokens": max_tokens,
-        "timeout_ms": timeout_ms,
-        "retries": retries,
-        "reask": reask,
-    }
-    seated = factory.panel_of(
-        panel,
-        settings,
-        judges=factory.judges_of(judges, model, client),
-        stand_ins=factory.seats_of("replacement_judges", replacement_judges, client),
-        repetitions=repetitions,
-        quorum=min_successful_judges,
-        assignment=assignment,
-        aggregator=aggregator,
-        weights=weights,
-        tie_break=tie_break,
-        stop=stop,
-        max_concurrency=max_concurrency,
-        strict=strict_panel,
-    )
+    seated = factory.seated(words)
     names = factory.variables_of(variables)
     if rubric is not None:
         if scale is not None or any(g is not None for g in given) or criteria is not None:

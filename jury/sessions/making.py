@@ -63,6 +63,7 @@ def session_jury(
     where every event counts, judged in overlapping parts (`"windows"`). The rest as in `llm_jury`.
     Raises `ConfigError`.
     """
+    words = locals()  # what was given, before anything else has a name
     names = [criteria] if isinstance(criteria, str | Path) else list(criteria)
     made = _criteria(names, options, strict_template)
     if not made and not checks:
@@ -72,29 +73,7 @@ def session_jury(
     if doubled is not None:
         raise ConfigError(f"{doubled!r} occurs twice: criteria and checks need names of their own")
     _known_keys("context", context, keys)
-    settings = {
-        "structured_output": structured_output,
-        "temperature": temperature,
-        "max_tokens": max_tokens,
-        "timeout_ms": timeout_ms,
-        "retries": retries,
-        "reask": reask,
-    }
-    seated = factory.panel_of(
-        panel,
-        settings,
-        judges=factory.judges_of(judges, model, client),
-        stand_ins=factory.seats_of("replacement_judges", replacement_judges, client),
-        repetitions=repetitions,
-        quorum=min_successful_judges,
-        assignment=assignment,
-        aggregator=aggregator,
-        weights=weights,
-        tie_break=tie_break,
-        stop=stop,
-        max_concurrency=max_concurrency,
-        strict=strict_panel,
-    )
+    seated = factory.seated(words)
     return SessionJury(
         [with_examples(c, examples, session_tokens // 4) for c in made],
         checks,
