@@ -28,6 +28,9 @@ _SPARSE = frozenset(
 )
 
 
+_ATOMS = frozenset((type(None), str, int, float, bool))
+
+
 @cache
 def _names(cls: type) -> tuple[tuple[str, str], ...]:
     front = ("item_id", "value", "winner", "passed", "status", "reason", "explanation", "votes")
@@ -37,16 +40,31 @@ def _names(cls: type) -> tuple[tuple[str, str], ...]:
 
 def to_plain(value: Any) -> Any:
     """A value as JSON has it; `passed` is dumped as `pass`."""
-    if value is None or isinstance(value, str | int | float):
+    # A run dumps every result, so exact types are looked at before `isinstance`.
+    kind = cast("type[Any]", type(value))
+    if kind in _ATOMS:
         return value
-    if is_dataclass(value) and not isinstance(value, type):
-        pairs = [(key, getattr(value, name)) for name, key in _names(type(value))]
-        return {key: to_plain(item) for key, item in pairs if item or item == "" or key not in _SPARSE}
+    if kind is tuple or kind is list:
+        return [v if type(v) in _ATOMS else to_plain(v) for v in value]
+    if _is_dataclass(kind):
+        made: dict[str, Any] = {}
+        for name, key in _names(kind):
+            item = getattr(value, name)
+            if item or item == "" or key not in _SPARSE:
+                made[key] = item if type(item) in _ATOMS else to_plain(item)
+        return made
+    if isinstance(value, str | int | float):
+        return value
     if isinstance(value, Mapping):
         return {str(k): to_plain(v) for k, v in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, Sequence):
         return [to_plain(v) for v in cast("Sequence[Any]", value)]
     return str(value)
+
+
+@cache
+def _is_dataclass(kind: type) -> bool:
+    return is_dataclass(kind)
 
 
 @cache
