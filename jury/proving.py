@@ -28,6 +28,12 @@ from jury.versions import UNVERSIONED
 CASES = "cases.jsonl"
 TIMES = 5
 _JUDGED = ("session", "output", "input", "log", "context", "question", "response_a", "response_b", "transcript")
+_ANSWERS = (
+    "session.",
+    "output.",
+    "response_a.",
+    "response_b.",
+)  # fenced in any prompt; the rest where agents are judged
 _SHOWN = re.compile(r"\{\{\{?&?\s*([\w.\[\]-]+)\s*\}?\}\}")
 
 
@@ -98,15 +104,18 @@ def _legacy_problems(spec: PromptSpec) -> list[str]:
 
 
 def _names(spec: PromptSpec) -> list[str]:
+    kind = spec.meta.get("kind")
+    if kind == "part":  # added to another prompt, whose names are not those of the documentation
+        return []
     pairwise = any(name.startswith("response_") for name in Template(spec.user, name=spec.name).names)
     known = namespace.known("pairwise") if pairwise else namespace.known("pointwise", {"rubric": ""})
-    if spec.meta.get("kind") == "session":
+    if kind in ("session", "joint-session"):
         known = known_names(spec)
     found: list[str] = []
     for text in (spec.user, spec.system):
         found += [f"nothing can be filled in for {u}" for u in Template(text, name=spec.name).unknown(known)]
-    open_slots = unfenced(spec.user)
-    if open_slots and spec.meta.get("kind") in ("session", "rubric"):
+    open_slots = [s for s in unfenced(spec.user) if kind in ("session", "rubric") or s.startswith(_ANSWERS)]
+    if open_slots:
         shown = ", ".join(f"{{{{{name}}}}}" for name in open_slots)
         found.append(
             f"judged text without a fence: {shown}; write it between <{{{{fence}}}} name> and </{{{{fence}}}}>"

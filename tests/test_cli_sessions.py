@@ -165,6 +165,8 @@ def test_a_run_folder_is_counted_by_week_and_not_asked_twice(run: Run, tmp_path:
     assert code == 0
     assert sorted(r["verdict"] for r in json.loads(out)) == ["FAIL", "FAIL", "PASS"]
 
+    totals = json.loads((tmp_path / "out/manifest.json").read_text())["totals"]
+    assert (totals["n_pass"], totals["n_fail"]) == (1, 2)
     code, again, _ = run("session", "policy", "many.jsonl", "rules.txt", "-j", judge, "-o", "out")
     assert code == 0
     assert sorted(r["verdict"] for r in json.loads(again)) == ["FAIL", "FAIL", "PASS"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from jury.data import DataPoint, Output
 from jury.namespace import known, pointwise
 from jury.prompts import PromptSpec, load, names
+from jury.proving import problems
 from jury.rubrics.rubric import Rubric
 from jury.sessions.reply import ReplySpec, chosen_options
 from jury.templates import Template, check
@@ -152,6 +154,18 @@ class TestRubricPrompts:
             assert not (Path(str(load(name).path)) / "cases.jsonl").exists()
             return
         assert {case["expect"] for case in cases(load(name))} == {"PASS", "FAIL"}
+
+
+@pytest.mark.parametrize("name", names())
+def test_nothing_is_wrong_with_the_text(name: str):
+    """Names that exist, a version with a line in the changelog, and a fence around every judged slot."""
+    assert problems(load(name)) == []
+
+
+def test_a_judged_slot_without_a_fence_is_named():
+    spec = load("pointwise")
+    bare = replace(spec, user=spec.user.replace("<{{fence}}", "<"))
+    assert any("{{output.response}}" in text and "without a fence" in text for text in problems(bare))
 
 
 def test_the_two_shipped_rubrics():

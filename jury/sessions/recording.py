@@ -13,6 +13,7 @@ from jury.keys import shaping_settings
 from jury.panel import Panel
 from jury.results import PanelResult
 from jury.runner.keeper import Keeper, now
+from jury.runner.totals import Totals
 from jury.sessions.events import Session, chat_messages
 from jury.sessions.judging import SessionJury
 from jury.store import RunManifest, RunWriter, StoredItem, StoredResult
@@ -38,6 +39,8 @@ async def record(
             manifest = replace(manifest, prompts=prompts, history=before.history, created=before.created)
         writer.save(replace(manifest, created=manifest.created or now()))
         keeper = Keeper(writer, {})
+        totals = Totals("session")
+        done = False
         seats = [s for p in jury.panels for s in (*p.seats, *p.stand_ins)] if jury.criteria else []
         for seat in seats:
             seat.recorder = keeper
@@ -54,13 +57,16 @@ async def record(
             async for result in as_completed(
                 list(enumerate(sessions)), judge, jury.spec.max_concurrency, ordered=False
             ):
+                totals.add(result.to_dict())
                 yield result
+            done = True
         finally:
             for seat in seats:
                 seat.recorder = None
             ended = {"ended": now(), "asked": keeper.asked.live, "items": len(sessions)}
             saved = writer.manifest or manifest
-            writer.save(replace(saved, heads=writer.heads, finished=True, history=(*saved.history, ended)))
+            saved = replace(saved, totals=totals.to_dict(), history=(*saved.history, ended))
+            writer.save(replace(saved, heads=writer.heads, finished=done))
 
 
 def manifest_of(jury: SessionJury, name: str) -> RunManifest:
