@@ -88,6 +88,8 @@ def _print(name: str, found: Counts) -> None:
     beside = [f"{found.not_judged} not judged"] if found.not_judged else []
     beside += [f"{found.contested} contested"] if found.contested else []
     lines = [f"{name}: {found.items} items" + (f" ({', '.join(beside)})" if beside else "")]
+    if len(found.criteria) > 1:
+        lines += _criterion("over all criteria", found.whole)
     for key, one in found.criteria.items():
         lines += _criterion(key, one)
     if name == "all":

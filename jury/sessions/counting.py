@@ -87,8 +87,12 @@ class JudgeCounts:
 
 @dataclass
 class Counts:
-    """The counts over reports: `add` each, read `criteria` and `judges`. Flat in memory, but for scores."""
+    """The counts over reports: `add` each, read the rest. `whole` counts the verdicts on items, over all criteria.
 
+    Flat in memory, but for scores.
+    """
+
+    whole: CriterionCounts = field(default_factory=CriterionCounts)
     items: int = 0
     not_judged: int = 0
     contested: int = 0
@@ -100,6 +104,10 @@ class Counts:
         self.items += 1
         self.not_judged += result.status == "not_judged"
         self.contested += result.contested
+        for one in _alone(result):
+            self.whole.items += 1
+            self.whole.partial += result.partial
+            self.whole.verdicts["partial" if result.partial else _word(one)] += 1
         for one in result.criteria or _alone(result):
             self._criterion(self.criteria.setdefault(one.key, CriterionCounts()), one)
         for vote in result.votes:
@@ -134,6 +142,8 @@ class Counts:
             "items": self.items,
             "not_judged": self.not_judged,
             "contested": self.contested,
+            "verdicts": dict(self.whole.verdicts.most_common()),
+            "pass_rate": _plain(self.whole.pass_rate),
             "criteria": {key: found.to_dict() for key, found in self.criteria.items()},
             "judges": {key: found.to_dict() for key, found in self.judges.items()},
         }
@@ -162,7 +172,7 @@ def _word(one: CriterionResult) -> str:
         return "na"
     if one.status == "inconclusive":
         return "error" if one.reason == "errors" else "inconclusive"
-    return "unrated" if one.passed is None else "pass" if one.passed else "fail"
+    return "scored" if one.passed is None else "pass" if one.passed else "fail"
 
 
 def _entries(vote: Vote, name: str) -> list[Any] | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jury import __version__
+from jury.errors import ConfigError
 from jury.keys import shaping_settings
 from jury.panel import Panel
 from jury.results import PanelResult
@@ -34,6 +35,8 @@ async def record(
         before = writer.manifest
         manifest = manifest_of(jury, writer.folder.name)
         if before is not None:
+            if before.kind != "session":
+                raise ConfigError(f"{folder} holds a {before.kind} run, this one is session: take another folder")
             refuse_edits(before.prompts, manifest.prompts, str(folder), force=force)
             prompts = {**before.prompts, **manifest.prompts}
             manifest = replace(manifest, prompts=prompts, history=before.history, created=before.created)
