@@ -1,7 +1,7 @@
 """The same question asked again: how often each judge contradicts itself, and on which items. From stored judgments.
 
-A run with repetitions holds what is needed (`jury run ... --repetitions 3`). Of pairs, the same order asked again is
-noise; the swapped order adds the slot: only what flips beyond the noise is position.
+A run with repetitions holds what is needed (`repetitions: 3` in its configuration). Of pairs, the same order asked
+again is noise; the swapped order adds the slot: only what flips beyond the noise is position.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def stability(audit: Audited, *, seed: int = 0, most: int = 20) -> Stability:
         found.append(JudgeStability(judge, retest, swapped, beyond))
     ranked = sorted(((i, sum(v) / len(v)) for i, v in by_item.items()), key=lambda pair: (-pair[1], pair[0]))
     worst = tuple(pair for pair in ranked if pair[1] > 0)[:most]
-    reason = "" if largest > 1 else "every question was asked once: run it again with --repetitions 3"
+    reason = "" if largest > 1 else "every question was asked once: run it again with `repetitions: 3`"
     return Stability(tuple(found), worst, len(audit.judged), largest, reason)
 
 

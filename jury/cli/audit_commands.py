@@ -39,7 +39,7 @@ def calibrate(
 
 
 def stability(folder: Folder, json: Json = False) -> None:
-    """How often each judge of RUN contradicts itself when it is asked again. Needs a run with --repetitions."""
+    """How often each judge of RUN contradicts itself when it is asked again. Needs a run with `repetitions: 3`."""
     from jury.cli.auditing import stability as start
 
     raise typer.Exit(start(folder, json))

@@ -22,8 +22,8 @@ from jury.weighing.table import VoteTable
 ENOUGH_LABELS = 25
 POWER, FLOOR = 4, 0.55
 FREEDOM = 0.5  # standard deviation of what the free fit may add to a weight
-FOLDS = 5
-_STEADY_FIRST = -0.5  # prior log odds of the free fit
+FOLDS = 8
+_STEADY_FIRST = -0.25  # prior log odds of the free fit
 _SCALE_PRECISION = 10.0  # how hard the size of the log odds is held at what was fitted
 
 

@@ -89,7 +89,7 @@ def test_stability_counts_flips_by_judge_and_item(tmp_path):
 def test_without_repetitions_stability_is_undefined_and_says_what_to_do(tmp_path):
     found = stability(audited(pointwise(tmp_path / "run", [{"x": True}] * 5)))
     assert found.judges[0].retest.flip_rate.value is None
-    assert "--repetitions" in found.reason
+    assert "repetitions: 3" in found.reason
 
 
 def test_position_flips_stand_beside_retest_flips(tmp_path):
