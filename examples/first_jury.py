@@ -25,4 +25,5 @@ with open(sys.argv[1], encoding="utf-8") as lines:
 for result in results:
     print(result.value, [(vote.judge, vote.value, vote.error) for vote in result.votes])
 summary = summarize(results)
-print(f"pass rate {summary.pass_rate}, coverage {summary.coverage}, {summary.calls} calls, cost {summary.to_dict()['cost']}")
+cost = summary.to_dict()["cost"]
+print(f"pass rate {summary.pass_rate}, coverage {summary.coverage}, {summary.calls} calls, cost {cost}")

@@ -22,7 +22,8 @@ def unknown(source: str, names: Known = POINTWISE) -> dict[str, str]:
     "source",
     [
         "{{criteria}} {{input.all_messages}} {{output.response}} {{log.reference}} {{fence}} {{context}}",
-        "{{input.all_messages[0].content}} {{log.messages.0.role}} {{input.all_messages[-1].tool_calls[0].function.name}}",
+        "{{input.all_messages[0].content}} {{log.messages.0.role}}",
+        "{{input.all_messages[-1].tool_calls[0].function.name}}",
         "{{output.tools_called[0].arguments.deep.anything}} {{output.messages[2].result.x}}",
         "{{#output.tools_called}}{{name}} {{arguments.q}} {{criteria}} {{result.any}}{{/output.tools_called}}",
         "{{#output}}{{response}} {{tools_called[0].name}} {{log.output}}{{/output}}",

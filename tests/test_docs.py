@@ -21,8 +21,8 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     """The blocks of a page run one after the other in one namespace, as a reader would type them.
 
-    `<!-- needs keys -->` before a block means that its jury would call a provider: it is compiled and run up to there, with
-    the network closed, and every judge must fail with a clear word about the missing key.
+    `<!-- needs keys -->` before a block means that its jury would call a provider: it runs without keys and
+    with the network closed, so its judges fail, and the block must run all the same.
     """
     monkeypatch.chdir(tmp_path)
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG"):
@@ -35,7 +35,7 @@ def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     names: dict[str, object] = {"__name__": "__main__"}
     for mark, code in blocks(page):
         assert mark in ("", "needs keys"), f"unknown mark {mark!r} in {page.name}"
-        exec(compile(code, str(page), "exec"), names)  # noqa: S102
+        exec(compile(code, str(page), "exec"), names)
 
 
 def test_links_between_pages_exist():

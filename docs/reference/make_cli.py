@@ -15,8 +15,8 @@ from jury.cli import app, exits
 PAGE = Path(__file__).parent / "cli.md"
 HEAD = """# The command line
 
-Made from the commands by `docs/reference/make_cli.py`; `jury COMMAND --help` says the same. Progress goes to standard error,
-results to standard output; `--json` makes results machine-readable. `NO_COLOR` is honoured.
+Made from the commands by `docs/reference/make_cli.py`; `jury COMMAND --help` says the same. Progress goes to standard
+error, results to standard output; `--json` makes results machine-readable. `NO_COLOR` is honoured.
 """
 
 
