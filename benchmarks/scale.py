@@ -1,4 +1,4 @@
-"""A run at scale with a scripted judge: memory must not grow with the items, and a finished run must cost next to nothing.
+"""A run at scale with a scripted judge: memory must not grow with the items, a finished run must cost next to nothing.
 
     python -m benchmarks.scale --items 1000000
 

@@ -383,3 +383,14 @@ def test_a_clock_that_jumps_back_syncs(tmp_path):
         writer.add_item(StoredItem("a"))
         writer.add_item(StoredItem("b", 1))
     assert [line["id"] for _, line in read_lines(tmp_path / "items.jsonl")] == ["a", "b"]
+
+
+def test_every_field_of_a_judgment_comes_back(tmp_path):
+    verdict = Verdict("scored", "A", "why", None, ("q",), {"bad": [1]}, {"c": Verdict("scored", 3.0)}, ("put right",))
+    seen = {"repetition": 2, "order": "ba", "rung": "tool", "calls": 3, "retries": 1, "reasked": True}
+    whole = Judgment("a", verdict, **seen, reply="r", usage=Usage(2, 10, 5), notes=("t",), criterion="c", prompt="p")
+    with RunWriter(tmp_path) as writer:
+        writer.add_judgment(StoredJudgment("k", "i", whole, "r", "list", "now", source="batch"))
+        assert writer.recall("k").judgment == whole
+    stored = next(iter(read_lines(tmp_path / "judgments.jsonl")))[1]
+    assert StoredJudgment.from_dict(stored).source == "batch"

@@ -110,7 +110,7 @@ class _Batches:
         for entry in entries(self.spec):
             for seat, case, repetition in questions(self.jury, entry):
                 provider = seat.provider.name if seat.function is None else ""
-                if provider not in self._apis:
+                if provider not in self._apis or case.format is not None:  # a rubric's parts are read case by case
                     continue
                 question = seat.question(case, repetition)
                 if question.key in self._under_way or self.writer.has(question.key):

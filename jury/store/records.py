@@ -8,7 +8,8 @@ from functools import cache
 from typing import Any, Self, cast
 
 from jury.errors import DataError
-from jury.results import Comparison, Judgment, PanelResult, Verdict
+from jury.plain import to_plain
+from jury.results import Comparison, Judgment, PanelResult
 
 Result = PanelResult | Comparison
 FREE_SOURCES = ("cache", "same")  # of judgments that were paid for elsewhere
@@ -74,33 +75,11 @@ class StoredJudgment:
 
     def to_dict(self) -> dict[str, Any]:
         """The line as docs/reference/run-folder.md has it, without `prev`."""
-        j = self.judgment
-        v = j.verdict
-        verdict = _verdict(v)
-        u = j.usage
-        return {
-            "key": self.key,
-            "item": self.item,
-            "judge": j.judge,
-            "repetition": j.repetition,
-            "order": j.order,
-            "request": self.request,
-            "verdict": verdict,
-            "reply": j.reply,
-            "model": j.model,
-            "rung": j.rung,
-            "calls": j.calls,
-            "retries": j.retries,
-            "reasked": j.reasked,
-            "usage": u and {name: getattr(u, name) for name in _names(type(u))},
-            "price_source": self.price_source,
-            "latency_s": round(j.latency_s, 6),
-            "notes": list(j.notes),
-            "at": self.at,
-            **({"criterion": j.criterion} if j.criterion else {}),
-            **({"prompt": j.prompt} if j.prompt else {}),
-            **({"source": self.source} if self.source else {}),
-        }
+        made: dict[str, Any] = {"key": self.key, "item": self.item, **to_plain(self.judgment)}
+        made |= {"request": self.request, "price_source": self.price_source, "at": self.at}
+        if self.source:
+            made["source"] = self.source
+        return made
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -166,22 +145,6 @@ def complete(result: Mapping[str, Any]) -> bool:
     return not any(
         judgment["verdict"]["status"] == "error" for vote in votes for judgment in vote.get("judgments") or ()
     )
-
-
-def _verdict(v: Verdict) -> dict[str, Any]:
-    """A verdict, and those on its parts; what is empty is left out."""
-    made: dict[str, Any] = {"status": v.status, "value": v.value, "explanation": v.explanation}
-    if v.failure is not None:
-        made["failure"] = {"kind": v.failure.kind, "detail": v.failure.detail, "status": v.failure.status}
-    if v.evidence:
-        made["evidence"] = list(v.evidence)
-    if v.fields:
-        made["fields"] = dict(v.fields)
-    if v.parts:
-        made["parts"] = {key: _verdict(part) for key, part in v.parts.items()}
-    if v.notes:
-        made["notes"] = list(v.notes)
-    return made
 
 
 def brief(result: Mapping[str, Any]) -> dict[str, Any]:
