@@ -23,6 +23,8 @@ from jury.stats import (
     Estimate,
     JudgeAccuracy,
     PairedCounts,
+    brier_score,
+    confidence_error,
     confusion,
     gwet_ac,
     judge_accuracy,
@@ -91,7 +93,11 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What labels say about a run. `part` is `development` or `test`; `version` names judges, models and prompts."""
+    """What labels say about a run. `part` is `development` or `test`; `version` names judges, models and prompts.
+
+    `brier` and `confidence_error` (ECE) judge the confidence of `weights`; on the test part alone, since they were
+    fitted on the other.
+    """
 
     sampled: str
     part: str
@@ -104,6 +110,8 @@ class Calibration:
     corrected_rate: Estimate
     disagreements: tuple[Disagreement, ...]
     weights: Fitted
+    brier: Estimate
+    confidence_error: Estimate
     notes: tuple[str, ...] = ()
     holds_for: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -158,7 +166,8 @@ def calibrate(audit: Audited, *, sampled: str, part: str = "development", exclud
             votes = audit.votes_of(judge)
             rows.append(_row(judge, [votes[i] for i in table_rows], [truth[i] for i in table_rows], audit, sampled))
     raw, corrected = _rates(audit, usable, sampled)
-    made_for = holds_for(audit.run.manifest)
+    made_for, weights = holds_for(audit.run.manifest), weights_from(audit, left_out)
+    brier, error = _confidence(audit, weights, table_rows) if part == "test" else (_UNSEEN, _UNSEEN)
     return Calibration(
         sampled=sampled,
         part=part,
@@ -170,7 +179,9 @@ def calibrate(audit: Audited, *, sampled: str, part: str = "development", exclud
         raw_rate=raw,
         corrected_rate=corrected,
         disagreements=tuple(_differences(audit, usable)),
-        weights=weights_from(audit, left_out),
+        weights=weights,
+        brier=brier,
+        confidence_error=error,
         notes=_notes(sampled, len(labelled) - len(usable), rows[0]),
         holds_for=made_for,
     )
@@ -211,6 +222,23 @@ def _row(
         nothing = undefined("no_data", "labels drawn by verdict: shares by people's label do not carry over")
         found = JudgeAccuracy(nothing, nothing, nothing, nothing, nothing)
     return AgainstPeople(name, table, found, agreement, gwet_ac(both) if both else undefined("no_data"), lean)
+
+
+_UNSEEN = undefined("no_data", "measured on the test part, which the weights have not seen")
+
+
+def _confidence(audit: Audited, weights: Fitted, rows: Sequence[int]) -> tuple[Estimate, Estimate]:
+    """Brier score and calibration error of "people agree with the weighed verdict", on these items."""
+    if weights.source != "labels":
+        nothing = undefined("no_data", f"no label supports the confidence: {weights.note or weights.source}")
+        return nothing, nothing
+    table = audit.table().rows(rows)
+    truth = table.codes_of([audit.truth()[i] for i in rows])
+    said = weights.verdicts(table)
+    usable = (truth >= 0) & (said >= 0)
+    sure: list[float] = weights.posterior(table).max(axis=1)[usable].tolist()
+    right: list[float] = (said == truth)[usable].astype(float).tolist()
+    return brier_score(sure, right, seed=0), confidence_error(sure, right, seed=0)
 
 
 _BY_CLASS = "labels drawn by class: their mix is not that of the run"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -42,13 +42,14 @@ class Audited:
     """A run as auditors read it. `judges` are the seats, in the order of the manifest, stand-ins left out.
 
     `labels` are the categories that votes are counted in: of a numeric scale with a pass mark False and True (fail and
-    pass), of one without none.
+    pass), of one without none. `people` holds each labeller's label by item, as votes are counted.
     """
 
     run: Run
     judged: tuple[Judged, ...]
     judges: tuple[str, ...]
     labels: tuple[Category, ...]
+    people: Mapping[str, Mapping[str, Category]] = field(default_factory=dict[str, Mapping[str, Category]])
 
     @property
     def paired(self) -> bool:
@@ -106,12 +107,19 @@ def audited(run: Run | str | Path, labels: Iterable[Label] | None = None) -> Aud
     opened = run if isinstance(run, Run) else Run.open(run)
     paired = opened.kind == "pairwise"
     scale = None if paired else opened.scale
-    given = {label.item: label for label in (opened.labels() if labels is None else labels)}
+    everyone = opened.labels() if labels is None else list(labels)
+    given = {label.item: label for label in everyone}
     judged = tuple(_judged(item, result, given.get(item.id), scale) for item, result in opened.results())
     seats = [str(judge.get("id")) for judge in opened.manifest.judges]
     if not seats:
         seats = sorted({v.judge for one in judged for v in one.result.votes if not v.replacement})
-    return Audited(opened, judged, tuple(dict.fromkeys(seats)), PAIR_LABELS if scale is None else _categories(scale))
+    made = Audited(opened, judged, tuple(dict.fromkeys(seats)), PAIR_LABELS if scale is None else _categories(scale))
+    people: dict[str, dict[str, Category]] = {}
+    for label in everyone:
+        value = made.counted(_label(label, scale))
+        if value is not None:
+            people.setdefault(label.labeller, {})[label.item] = value
+    return replace(made, people=people)
 
 
 def _judged(item: StoredItem, result: PanelResult | Comparison, label: Label | None, scale: Scale | None) -> Judged:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jury.audit.annotators import AlternativeAnnotator, alternative_annotator
 from jury.audit.calibrating import part_of
 from jury.audit.reading import Audited
 from jury.results import Usage
@@ -53,7 +54,8 @@ class Worth:
     (`by_votes`) it is undefined: votes do not show what judges get wrong together. `best` is the best single judge
     (chosen on one half), `against_best` the panel minus that judge in agreement with labels on the other half.
     `one_more`: share of items whose verdict one more vote could change. `price`: US dollars per decided item, None
-    where a price is unknown. `saying` puts it into words.
+    where a price is unknown. `annotators` is the Alternative Annotator Test of the panel, where three people or more
+    labelled the same items. `saying` puts it into words.
     """
 
     judges: int
@@ -68,6 +70,7 @@ class Worth:
     cheapest: Subset | None
     one_more: Estimate
     price: float | None
+    annotators: AlternativeAnnotator
     saying: tuple[str, ...]
 
 
@@ -99,9 +102,14 @@ def worth(audit: Audited, *, seed: int = 0) -> Worth:
         cheapest=cheapest,
         one_more=_one_more(codes, len(table.labels)),
         price=_price(audit),
+        annotators=alternative_annotator(panel, _people(audit)),
         saying=(),
     )
     return _said(found)
+
+
+def _people(audit: Audited) -> dict[str, list[Category | None]]:
+    return {name: [labels.get(one.item.id) for one in audit.judged] for name, labels in audit.people.items()}
 
 
 _NONE = undefined("too_few_raters")
@@ -229,6 +237,9 @@ def _said(found: Worth) -> Worth:
     if found.cheapest is not None and len(found.cheapest.judges) < found.judges:
         names = ", ".join(found.cheapest.judges)
         words.append(f"{names} would give the same verdict on {found.cheapest.same} of items not used to choose them")
+    if found.annotators.passes is not None:
+        may = "may" if found.annotators.passes else "may not"
+        words.append(f"by the Alternative Annotator Test the panel {may} stand in for a person")
     if found.by_votes:
         words.append(f"fewer than {ENOUGH} labels: what judges get wrong together cannot be seen")
     return replace(found, saying=tuple(words))

@@ -40,7 +40,7 @@ def calibrate(
 
 _SHOWN = (
     "sampled", "part", "version", "n_labels", "n_used", "excluded", "rows", "raw_rate", "corrected_rate",
-    "disagreements", "notes",
+    "disagreements", "brier", "confidence_error", "notes",
 )  # fmt: skip
 
 
@@ -58,8 +58,10 @@ def _say(found: Calibration, before: list[str]) -> None:
         ("labels", f"{found.n_labels}, drawn {found.sampled}; {found.n_used} in the {found.part} part"),
         ("pass rate", share(found.raw_rate)),
         ("people's", share(found.corrected_rate)),
+        ("confidence", f"Brier {number(found.brier, 3)}, ECE {number(found.confidence_error, 3)}"
+                       if found.part == "test" else found.brier.why),
         ("version", found.version),
-    ]
+    ]  # fmt: skip
     facts(console, lines)
     table("against people", ["", "agreement", "TPR", "TNR", "kappa", "AC1"], [_against(r) for r in found.rows])
     cells = [[str(a), str(b), str(n)] for (a, b), n in sorted(found.rows[0].table.cells.items(), key=str)]
@@ -143,7 +145,7 @@ def worth(folder: str, labels: str | None, as_data: bool) -> int:
     if as_data:
         independent = {"votes": found.independent.votes, "correlation": found.independent.correlation}
         names = ("judges", "items", "alpha", "by_votes", "best", "best_agreement", "against_best", "cheapest",
-                 "one_more", "price", "saying")  # fmt: skip
+                 "one_more", "price", "annotators", "saying")  # fmt: skip
         as_json({**{name: getattr(found, name) for name in names}, "independent": independent})
         return exits.OK
     told([*found.saying, ""])
@@ -162,6 +164,10 @@ def worth(folder: str, labels: str | None, as_data: bool) -> int:
         lines.append(("cheapest that do", f"{', '.join(found.cheapest.judges)}: {share(found.cheapest.same)}{price}"))
     lines.append(("price", "unknown" if found.price is None else f"${found.price:.4f} for each decided item"))
     lines.append(("one more vote", f"could change {share(found.one_more)} of the items"))
+    people = found.annotators
+    if people.passes is not None:
+        told_by = f"wins against {share(people.winning_rate)} of {len(people.people)} people"
+        lines.append(("stand-in for people", f"{told_by}, advantage {share(people.advantage)}"))
     facts(stdout(), lines)
     pairs = [[audit.judges[a], audit.judges[b], f"{v:.2f}" if v is not None else "undefined"]
              for (a, b), v in found.independent.pairs.items()]  # fmt: skip

@@ -84,6 +84,9 @@ def test_the_two_parts_do_not_overlap_and_do_not_move(run):
     parts = [calibrate(audited(run), sampled="random", part=p) for p in ("development", "test")]
     assert sum(p.n_used for p in parts) == 100
     assert parts[0].weights == parts[1].weights
+    assert parts[0].brier.value is None  # the weights have seen these labels
+    assert 0 < parts[1].brier.value < 0.25
+    assert parts[1].confidence_error.interval is not None
     assert part_of("7") == part_of("7")
 
 

@@ -20,6 +20,7 @@ from jury.audit import (
     worth,
 )
 from jury.errors import ConfigError, DataError
+from jury.store import Label
 from tests.audit.runs import pairwise, pointwise
 
 
@@ -50,6 +51,18 @@ def test_alike_judges_are_worth_one_vote_and_one_of_them_gives_the_same_verdicts
     assert found.cheapest.same.value == 1.0
     assert found.cheapest.price == pytest.approx(0.01)
     assert found.one_more.value == 0.0
+
+
+def test_a_panel_that_matches_three_people_may_stand_in_for_one(tmp_path):
+    rows, truth = votes({"x": 0.99, "y": 0.99, "z": 0.99}, 100)
+    run = pointwise(tmp_path / "run", rows)
+    for name in ("ann", "bob", "cid"):
+        for i, t in truth.items():
+            run.add_label(Label(str(i), name, t if (i + len(name) * ord(name[0])) % 12 else not t))
+    found = worth(audited(run))
+    assert found.annotators.passes
+    assert found.annotators.people == ("ann", "bob", "cid")
+    assert any("stand in for a person" in word for word in found.saying)
 
 
 def test_without_labels_shared_errors_cannot_be_seen_and_that_is_said(tmp_path):
