@@ -423,3 +423,19 @@ def test_errors_of_a_provider_are_counted_by_kind(tmp_path):
     provider = by_text({"a1": ProviderError("overloaded", "busy")})
     report = run_sync(spec_of(provider), tmp_path)
     assert report.totals["failures"] == {"scripted/j0: overloaded": 1}
+
+
+def test_an_id_that_occurs_twice_is_told_before_it_replaces_a_result(tmp_path):
+    rows = [*ROWS[:2], {**ROWS[0], "output": "another"}]
+    report = run_sync(spec_of(by_text({}), rows=rows), tmp_path)
+    assert report.fault.kind == "duplicate_id"
+    assert report.judged == 2
+
+
+def test_a_path_is_a_path(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("input,output\nq,a\nq,b\n")
+    report = run_sync(spec_of(by_text({}), rows=path), tmp_path / "run")
+    assert report.judged == 2
+    assert Run.open(tmp_path / "run").manifest.data["path"] == str(path)
+    assert [i.id for i in Run.open(tmp_path / "run").items()] == ["#1", "#2"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, cast
+from typing import Any
 
 from jury.data import DataPoint, Output, ResponsePair
 from jury.datasets import STDIN, Row, rows, to_item, to_pair
-from jury.errors import ConfigError, DataError
+from jury.errors import ConfigError
 from jury.messages import text_of, to_messages
 from jury.runner.spec import RunSpec
 from jury.store import StoredItem
@@ -29,35 +29,17 @@ class Entry:
 
 def entries(spec: RunSpec) -> Iterator[Entry]:
     """The items of a run's data, one after the other. Raises `DataError` where it is reached."""
+    if spec.data is None:
+        raise ConfigError("data: which file is to be judged?")
     make = _of_pair if spec.kind == "pairwise" else _of_item
-    for row in islice(_rows(spec), spec.limit):
+    found = rows(spec.data, mapping=spec.map or None, encoding=spec.encoding, delimiter=spec.delimiter)
+    for row in islice(found, spec.limit):
         yield make(row)
 
 
 def from_stdin(spec: RunSpec) -> bool:
     """Whether the data can be read once only, and reading may wait for another program."""
     return isinstance(spec.data, str) and spec.data == STDIN
-
-
-def _rows(spec: RunSpec) -> Iterator[Row]:
-    data = spec.data
-    if data is None:
-        raise ConfigError("data: which file is to be judged?")
-    if isinstance(data, str) or hasattr(data, "__fspath__"):
-        yield from rows(data, mapping=spec.map or None, encoding=spec.encoding, delimiter=spec.delimiter)
-        return
-    from jury.datasets.columns import ColumnMap
-
-    columns = ColumnMap(spec.map or None)
-    number = 0
-    for number, values in enumerate(data, 1):
-        if not isinstance(values, Mapping):
-            raise DataError(f"data: row {number} is a {type(values).__name__}, not a mapping", "not_object")
-        row = Row(cast("Mapping[str, Any]", values), number, number)
-        mapped = columns.apply(row)
-        yield replace(row, mapped=mapped) if mapped else row
-    if not number:
-        raise DataError("data: no rows", "no_rows")
 
 
 def _of_item(row: Row) -> Entry:

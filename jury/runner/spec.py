@@ -50,8 +50,8 @@ Loader = Callable[[str], Callable[..., Any]]
 class RunSpec:
     """A run as data.
 
-    `data`: a path, `-`, or an iterable of mappings. `jury`: keywords of the jury under the names of the YAML file, or a
-    ready `Jury` or `PairwiseJury`. `concurrency`: calls in flight of one provider at most. `cache`: the shared one
+    `data`: a path, `-`, a data frame, or an iterable of mappings. `jury`: keywords of the jury under the names of the
+    YAML file, or a ready `Jury` or `PairwiseJury`. `concurrency`: calls in flight of one provider at most. `cache`: the shared one
     (`cache.py`), one at this path, or none (False). `budget`: US dollars that the folder may cost, all passes together.
     `limits`: by provider, the fields of `limits.Limits`. Raises `ConfigError`.
     """
@@ -70,6 +70,8 @@ class RunSpec:
     limits: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
 
     def __post_init__(self) -> None:
+        if isinstance(self.data, Path):
+            object.__setattr__(self, "data", str(self.data))
         if isinstance(self.jury, Jury | PairwiseJury):
             object.__setattr__(self, "kind", "pairwise" if isinstance(self.jury, PairwiseJury) else "pointwise")
         if self.kind not in KINDS:
