@@ -51,9 +51,9 @@ class RunSpec:
     """A run as data.
 
     `data`: a path, `-`, a data frame, or an iterable of mappings. `jury`: keywords of the jury under the names of the
-    YAML file, or a ready `Jury` or `PairwiseJury`. `concurrency`: calls in flight of one provider at most. `cache`: the shared one
-    (`cache.py`), one at this path, or none (False). `budget`: US dollars that the folder may cost, all passes together.
-    `limits`: by provider, the fields of `limits.Limits`. Raises `ConfigError`.
+    YAML file, or a ready `Jury` or `PairwiseJury`. `concurrency`: calls in flight of one provider at most. `cache`: the
+    shared one (`cache.py`), one at this path, or none (False). `budget`: US dollars that the folder may cost, all
+    passes together. `limits`: by provider, the fields of `limits.Limits`. Raises `ConfigError`.
     """
 
     data: Any = None
