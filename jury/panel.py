@@ -119,7 +119,14 @@ class Panel:
     """The seats of one jury, ready to be asked."""
 
     def __init__(
-        self, spec: PanelSpec, scale: Scale, prompt: Prompt, kind: str, how: ReplyFormat | None = None
+        self,
+        spec: PanelSpec,
+        scale: Scale,
+        prompt: Prompt,
+        kind: str,
+        how: ReplyFormat | None = None,
+        *,
+        warn: bool = True,
     ) -> None:
         seats = spec.seats()
         spec.check(seats)
@@ -139,7 +146,8 @@ class Panel:
         self._turns = count()
         self._warned: set[str] = set()
         self.forecaster = self._forecaster(scale) if isinstance(spec.stop, float) else None
-        self._check_families()
+        if warn:
+            self._check_families()
 
     def _forecaster(self, scale: Scale) -> Forecaster | None:
         if len(self.seats) < 3 or self.spec.assignment != "all":

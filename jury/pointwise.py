@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from jury import factory, namespace, sync, templates
 from jury.aggregation import Rule, decide, fold
 from jury.data import DataPoint, Output
 from jury.errors import ConfigError
 from jury.judge import Case, JudgeSpec, Prompt, Seat
-from jury.messages import text_of, to_messages, to_output
+from jury.messages import to_output
 from jury.panel import Panel, PanelSpec
 from jury.prompts import PromptSpec
 from jury.results import PanelResult, Usage, Vote
-from jury.rubrics.asking import RubricMethod, counted
-from jury.rubrics.making import method_of, rubric_prompt
-from jury.rubrics.rubric import Rubric
 from jury.scales import INCONCLUSIVE, Boolean, Scale
-from jury.sessions.evidence import TextEvidence
 from jury.streams import as_completed
 from jury.tasks import together
+
+if TYPE_CHECKING:
+    from jury.rubrics.asking import RubricMethod
+    from jury.rubrics.rubric import Rubric
 
 _DECIDED = (
     "status",
@@ -118,7 +117,7 @@ class Jury:
 
         votes = await panel.vote(seats, poll)
         if self.method is not None:
-            votes = self._checked(point, answer, votes)
+            votes = self.method.checked(point, answer, votes)
         return self._result(point, panel, seats, votes)
 
     def cases(self, point: DataPoint, answer: Output, wanted: frozenset[str]) -> Callable[[Seat, int], Sequence[Case]]:
@@ -134,14 +133,6 @@ class Jury:
 
         return self.method.cases(self.panel, make)
 
-    def _checked(self, point: DataPoint, answer: Output, votes: Sequence[Vote]) -> list[Vote]:
-        """The votes, with what became of the quotes in them."""
-        texts = [text_of(m.content) for m in to_messages(point)]
-        reference = self.method.rubric.reference if self.method else ""
-        where = TextEvidence(answer.text, *texts, point.context or "", reference)
-        parts = [[q for part in v.verdict.parts.values() for q in part.evidence] for v in votes]
-        return [replace(v, evidence_check=where.check(p).counts) if p else v for v, p in zip(votes, parts, strict=True)]
-
     def _result(self, point: DataPoint, panel: Panel, seats: Sequence[Seat], votes: list[Vote]) -> PanelResult:
         single = self.spec.assignment == "cyclic"
         if self.method is None:
@@ -153,7 +144,7 @@ class Jury:
             used = sum(v.decided for v in votes)
         else:
             decided = self.method.decided(votes, panel.quorum(), len(seats))
-            used = sum(map(counted, votes))
+            used = self.method.used(votes)
         judgments = [j for v in votes for j in v.judgments]
         asked = sum(not v.replacement for v in votes)
         return PanelResult(
@@ -324,6 +315,8 @@ def llm_jury(
             raise ConfigError(
                 "a rubric has criteria and scales of its own; leave out criteria, scale, labels and so on"
             )
+        from jury.rubrics.making import method_of, rubric_prompt  # only for a rubric: it takes time to load
+
         method, seated = method_of(rubric, ask, permute, seated)
         return Jury(
             name=name,

@@ -11,10 +11,12 @@ from dataclasses import replace
 from typing import Any, Literal, cast
 
 from jury.aggregation import NUMERIC, Rule, decide, explain
+from jury.data import DataPoint, Output
 from jury.errors import ConfigError, ReplyError
 from jury.formats import ReplyFormat
 from jury.judge import Case, Seat
 from jury.keys import function_name
+from jury.messages import text_of, to_messages
 from jury.panel import Panel
 from jury.parsing import find_object
 from jury.results import CriterionResult, Failure, Judgment, PanelStatus, Reason, Usage, Verdict, Vote
@@ -24,6 +26,7 @@ from jury.rubrics.reply import CriterionScore, RubricReply, contradiction, crite
 from jury.rubrics.reply import reply_schema as rubric_schema
 from jury.rubrics.rubric import Rubric
 from jury.scales import INCONCLUSIVE, Boolean, Numeric, Value
+from jury.sessions.evidence import TextEvidence
 
 Ask = Literal["together", "each"]
 NA = "NA"
@@ -229,6 +232,17 @@ class RubricMethod:
         """Both decisions over the votes that hold scores."""
         replies = {v.judge: reply_of(v.verdict) for v in votes if counted(v)}
         return outcome(self.rubric, replies, self._folded, {v.judge: v.weight for v in votes})
+
+    def used(self, votes: Sequence[Vote]) -> int:
+        """How many votes hold scores."""
+        return sum(map(counted, votes))
+
+    def checked(self, point: DataPoint, answer: Output, votes: Sequence[Vote]) -> list[Vote]:
+        """The votes, with what became of the quotes in them."""
+        texts = [text_of(m.content) for m in to_messages(point)]
+        where = TextEvidence(answer.text, *texts, point.context or "", self.rubric.reference)
+        parts = [[q for part in v.verdict.parts.values() for q in part.evidence] for v in votes]
+        return [replace(v, evidence_check=where.check(p).counts) if p else v for v, p in zip(votes, parts, strict=True)]
 
     def decided(self, votes: Sequence[Vote], quorum: int, seats: int) -> dict[str, Any]:
         """The fields of a `PanelResult` that say what the panel decided."""

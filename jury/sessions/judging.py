@@ -100,14 +100,14 @@ class SessionJury:
         limiter = Limiter(self.spec.max_concurrency)
         made: list[_Group] = []
         for one_set, prompt in zip(self._sets, self._prompts, strict=True):
-            made.append(self._group(one_set, prompt))
+            made.append(self._group(one_set, prompt, warn=not made))
             made[-1].panel.limiter = limiter
         return tuple(made)
 
-    def _group(self, criteria: tuple[SessionCriterion, ...], prompt: Prompt) -> _Group:
+    def _group(self, criteria: tuple[SessionCriterion, ...], prompt: Prompt, *, warn: bool) -> _Group:
         how = criteria[0].format if len(criteria) == 1 else joint_format(criteria)
         rules = {c.key: Rule.of(self.spec.aggregator, c.reply.scale, self.spec.tie_break) for c in criteria}
-        panel = Panel(self.spec, criteria[0].reply.scale, prompt, "pointwise", how)
+        panel = Panel(self.spec, criteria[0].reply.scale, prompt, "pointwise", how, warn=warn)
         return _Group(criteria, panel, how, rules)
 
     async def judge(

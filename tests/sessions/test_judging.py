@@ -266,6 +266,11 @@ def test_functions_judge_sessions_too() -> None:
     assert [c.value for c in both.judge_sync(MESSAGES).criteria] == ["PASS", "NA"]
 
 
+def test_a_panel_of_one_family_is_warned_about_once(caplog: pytest.LogCaptureFixture) -> None:
+    session_jury(["policy", "tone"], context=RULES, judges=["openai/gpt-5-mini", "openai/gpt-5"])
+    assert len([r for r in caplog.records if "one family" in r.getMessage()]) == 1
+
+
 def test_repetitions_and_many_sessions() -> None:
     replies = iter([PASS, FAIL, FAIL] * 2)
     judge = JudgeSpec("scripted/a", provider=ScriptedProvider(lambda r: next(replies)))
