@@ -23,6 +23,7 @@ from jury.stats import (
     Estimate,
     JudgeAccuracy,
     PairedCounts,
+    agreement_interval,
     brier_score,
     confidence_error,
     confusion,
@@ -178,7 +179,7 @@ def calibrate(audit: Audited, *, sampled: str, part: str = "development", exclud
         rows=tuple(rows),
         raw_rate=raw,
         corrected_rate=corrected,
-        disagreements=tuple(_differences(audit, usable)),
+        disagreements=tuple(_differences(audit, [one for one in usable if one.item.id in kept])),
         weights=weights,
         brier=brier,
         confidence_error=error,
@@ -221,7 +222,8 @@ def _row(
     if sampled == "by-verdict":
         nothing = undefined("no_data", "labels drawn by verdict: shares by people's label do not carry over")
         found = JudgeAccuracy(nothing, nothing, nothing, nothing, nothing)
-    return AgainstPeople(name, table, found, agreement, gwet_ac(both) if both else undefined("no_data"), lean)
+    ac1 = agreement_interval(both, gwet_ac, seed=0, replicates=500) if both else undefined("no_data")
+    return AgainstPeople(name, table, found, agreement, ac1, lean)
 
 
 _UNSEEN = undefined("no_data", "measured on the test part, which the weights have not seen")

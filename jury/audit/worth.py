@@ -21,11 +21,12 @@ from jury.stats import (
     PairedComparison,
     PairMatrix,
     PanelWorth,
-    krippendorff_alpha,
+    alpha_interval,
     mcnemar,
     pair_matrix,
     paired_counts,
     panel_worth,
+    rating_table,
     undefined,
     wilson,
 )
@@ -92,7 +93,7 @@ def worth(audit: Audited, *, seed: int = 0) -> Worth:
     found = Worth(
         judges=len(audit.judges),
         items=len(rows),
-        alpha=krippendorff_alpha(rows, scale=table.labels) if several else undefined("too_few_raters"),
+        alpha=_alpha(rows, table, seed) if several else _NONE,
         pairs=pair_matrix(rows) if several else None,
         independent=independent,
         by_votes=by_votes,
@@ -106,6 +107,10 @@ def worth(audit: Audited, *, seed: int = 0) -> Worth:
         saying=(),
     )
     return _said(found)
+
+
+def _alpha(rows: Sequence[Sequence[Category | None]], table: VoteTable, seed: int) -> Estimate:
+    return alpha_interval(rating_table(rows, scale=table.labels), seed=seed, replicates=500)
 
 
 def _people(audit: Audited) -> dict[str, list[Category | None]]:

@@ -49,6 +49,7 @@ def test_random_labels_allow_everything(run):
     assert any("contradict the raw pass rate" in note for note in found.notes)
     assert found.weights.source == "labels"
     assert max(found.weights.weights, key=lambda j: found.weights.weights[j]) == "x"
+    assert {part_of(d.item) for d in found.disagreements} == {"development"}  # test labels stay unseen
     first = found.disagreements[0]
     assert first.why_people == f"note on {first.item}"
     assert first.why_panel == f"the panel says {first.panel}"
