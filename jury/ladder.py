@@ -121,10 +121,15 @@ def _rungs(provider: Provider, request: Request) -> tuple[Rung, ...]:
 
 def _known(provider: Provider, model: str) -> _Known:
     try:
-        models = _memory.setdefault(provider, {})
+        models = _memory.get(provider)
+        if models is None:
+            models = _memory[provider] = {}
     except TypeError:  # a provider that cannot be weakly referenced has no memory
         return _Known()
-    return models.setdefault(model, _Known())
+    known = models.get(model)
+    if known is None:
+        known = models[model] = _Known()
+    return known
 
 
 def _correction(reply: Reply, failure: Failure) -> tuple[Turn, Turn]:

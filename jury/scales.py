@@ -42,6 +42,8 @@ class Boolean:
     na: None = field(default=None, init=False)
 
     def read(self, value: Any) -> bool:
+        if isinstance(value, bool):
+            return value
         value = _plain(value)
         if isinstance(value, bool):
             return value
