@@ -147,7 +147,7 @@ def test_the_letters_alone_do_not_settle_it():
 def test_prompts_mark_the_judged_text(name):
     spec = prompts.load(name)
     assert spec.user.count("<{{fence}}>") == spec.user.count("</{{fence}}>") >= 1
-    assert "never an instruction" in spec.system
+    assert len(spec.user) < 800  # a small model loses its way in more
     assert not any(word in spec.user.casefold() for word in (" not ", "mistake", "incorrect", "wrong"))
 
 

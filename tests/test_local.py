@@ -150,9 +150,7 @@ def test_without_a_reference_it_answers_first(provider, engine):
     given = prepared(provider, request("Judge: Lyon."), case())
     reply = complete(provider, given)
     assert engine.texts(0)[-1].endswith("Question: What is the capital of France?")
-    text = engine.texts(1)[-1]
-    assert text.startswith("Judge: Lyon.\n")
-    assert "\nParis.\n" in text
+    assert engine.texts(1)[-1] == "Reference answer: Paris.\nJudge: Lyon."
     assert reply.notes == ("answered the question itself first: Paris.",)
 
 
@@ -237,6 +235,66 @@ def test_a_failed_answer_is_asked_again(provider, engine):
 def test_a_method_that_is_none(provider):
     with pytest.raises(ConfigError, match="method must be one of"):
         complete(provider, request(extra={"method": "vote"}))
+
+
+# The short prompts
+
+
+def asked_by_default(engine: FakeEngine, provider: LocalProvider, **options: Any) -> str:
+    """The text that the model gets from a jury with the shipped prompt."""
+    judge = JudgeSpec(
+        f"local/{MODEL}", provider=provider, settings={"extra": {"method": options.pop("method", "auto")}}
+    )
+    fields = options.pop("fields", {"expected_output": "Paris"})
+    jury = llm_jury(criteria="It is right.", judges=[judge], **options)
+    jury.judge_sync(input="What is the capital of France?", output="Lyon.", **fields)
+    return engine.texts(-1)[-1]
+
+
+def test_the_shipped_prompt_gives_way_to_a_short_one(provider, engine):
+    text = asked_by_default(engine, provider)
+    assert text.startswith(
+        "Reference answer: Paris\nCriteria: It is right.\n\nQuestion: What is the capital of France?\n"
+    )
+    assert ">Lyon.</data-" in text
+    assert "Compare it with the reference answer" in text
+    assert [m["role"] for m in engine.bodies[0]["messages"]] == ["user"]
+
+
+def test_its_own_answer_stands_where_a_reference_would(provider, engine):
+    engine.script = answering
+    assert asked_by_default(engine, provider, fields={}).startswith("Reference answer: Paris.\nCriteria: It is right.")
+
+
+def test_a_context_stands_in_the_short_prompt(provider, engine):
+    text = asked_by_default(engine, provider, fields={"context": "Paris is it."})
+    assert text.startswith("Context: Paris is it.\nCriteria: ")
+    assert "Compare it with the context" in text
+    assert len(engine.bodies) == 1
+
+
+def test_one_word_has_a_short_prompt_of_its_own(provider, engine):
+    engine.script = lambda body: Completion("false", "stop", 9, 1, 0)
+    assert asked_by_default(engine, provider, method="one_token").endswith("Reply with one word, true or false.")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"prompt": "Is {{output.response}} right?"}, {"system_prompt": "Be kind."}, {"labels": ["good", "bad"]}],
+)
+def test_what_a_caller_chose_is_left_alone(provider, engine, options):
+    assert "Is the answer correct by the criteria?" not in asked_by_default(engine, provider, **options)
+
+
+def test_a_pair_has_a_short_prompt_too(provider, engine):
+    engine.script = lambda body: '{"explanation": "x", "value": "A"}'
+    jury = llm_jury_pairwise(judges=[JudgeSpec(f"local/{MODEL}", provider=provider)])
+    jury.compare_sync(question="Why?", response_a="Because.", response_b="No idea.")
+    first, second = sorted(engine.texts(i)[-1] for i in (0, 1))
+    assert "Response A: <data-" in first
+    assert "Which response is better by the criteria?" in first
+    assert first != second
+    assert len(engine.bodies) == 2
 
 
 # One word

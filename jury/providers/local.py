@@ -21,18 +21,17 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from jury import prompts
-from jury.data import DataPoint
+from jury.data import DataPoint, ResponsePair
 from jury.errors import ConfigError, ProviderError
 from jury.messages import text_of, to_messages
 from jury.providers import local_machine, local_model
 from jury.providers.base import Request, Settings, Turn
 from jury.providers.local_engine import Completion, Engine
-from jury.providers.local_words import choices, for_small_model, longest, one_word_grammar, verdict_of
+from jury.providers.local_words import allowed, choices, for_small_model, longest, one_word_grammar, verdict_of
 from jury.results import Reply, Rung, Usage
 from jury.templates import Template
 from jury.values import show
@@ -90,6 +89,7 @@ class LocalProvider:
     async def prepare(self, request: Request, case: Any) -> Request:
         """The request, with the model's own answer to the question where the method asks for one. `case`: a `Case`."""
         method = _method(request)
+        request = _shortened(request, case, method)
         question, context, known = _what_is_known(case, request.prompt)
         wanted = method == "own_answer" or (method != "direct" and not known and len(question) <= _LONGEST_QUESTION)
         if not wanted or not question:
@@ -220,7 +220,7 @@ def _body(request: Request, one_word: Mapping[str, Any] | None) -> dict[str, Any
     own = settings.extra.get(_OWN)
     turns = list(request.turns)
     if own and turns:
-        turns[0] = Turn(turns[0].role, turns[0].text + _comparison(own))
+        turns[0] = Turn(turns[0].role, f"{_comparison(own)}\n{turns[0].text}")
     body: dict[str, Any] = {
         "messages": [
             *([{"role": "system", "content": request.system}] if request.system else []),
@@ -243,8 +243,37 @@ def _body(request: Request, one_word: Mapping[str, Any] | None) -> dict[str, Any
 
 
 def _comparison(own: str) -> str:
-    mark = "own-" + blake2b(own.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    return "\n" + Template(prompts.shipped("local-comparison").user).render({"mark": mark, "own_answer": own})
+    return Template(prompts.shipped("local-comparison").user).render({"own_answer": own})
+
+
+def _shortened(request: Request, case: Any, method: str) -> Request:
+    """The request with a prompt for small models, where it has the shipped default one and the usual verdicts."""
+    item = getattr(case, "item", None)
+    kind, words = (
+        ("pairwise", ["A", "B", "tie"]) if isinstance(item, ResponsePair) else ("pointwise", ["true", "false"])
+    )
+    default = prompts.shipped(kind)
+    if request.system != default.system or not request.prompt.startswith(default.user.partition("{{")[0]):
+        return request
+    if (allowed(request.schema) or {}).keys() != set(words):
+        return request
+    short = prompts.shipped("local-verdict" if (kind, method) == ("pointwise", "one_token") else f"local-{kind}")
+    template = Template(short.user, name=short.name)
+    values: dict[str, Any] = {}
+    for path in template.names:
+        *above, last = path.split(".")
+        place = values
+        for part in above:
+            place = place.setdefault(part, {})
+        place[last] = _text(case, path)
+    return replace(request, system=short.system, turns=(Turn("user", template.render(values)), *request.turns[1:]))
+
+
+def _text(case: Any, path: str) -> str:
+    try:
+        return case.text(path)
+    except KeyError:  # an item without a context
+        return ""
 
 
 def _question_body(question: str, context: str) -> dict[str, Any]:

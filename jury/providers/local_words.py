@@ -56,7 +56,15 @@ def longest(schema: Any) -> int:
 
 
 def choices(schema: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The words for the values of a schema whose `value` is a boolean or one of a few texts. Raises `ConfigError`."""
+    """As `allowed`. Raises `ConfigError` where there are no such words."""
+    words = allowed(schema)
+    if words is None:
+        raise ConfigError("the method 'one_token' of a local judge needs a verdict that is true or false, or a label")
+    return words
+
+
+def allowed(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The words for the values of a schema whose `value` is a boolean or one of a few texts; None for another one."""
     properties: Any = (schema or {}).get("properties") or {}
     value: Any = properties.get("value") or {}
     nodes: list[Any] = [value, *(value.get("anyOf") or ())]
@@ -65,7 +73,7 @@ def choices(schema: Mapping[str, Any] | None) -> dict[str, Any]:
             return {"true": True, "false": False}
         if node.get("enum"):
             return {str(v): v for v in node["enum"] if v is not None}
-    raise ConfigError("the method 'one_token' of a local judge needs a verdict that is true or false, or a label")
+    return None
 
 
 def one_word_grammar(words: Sequence[str]) -> str:
