@@ -100,7 +100,7 @@ def outside(arguments: tuple[str, ...], env: dict[str, str]) -> tuple[int, str, 
     """The command in a process of its own, as people run it."""
     command = [sys.executable, "-m", "jury", *arguments]
     env = {**os.environ, "PYTHONPATH": str(ROOT), **env}
-    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=180)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -144,6 +144,13 @@ def test_wrong_usage_is_one_line_before_any_call(run: Run, arguments: tuple[str,
     assert (code, out) == (2, "")
     assert says in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("judges", [(), ("-j", "openai/gpt-5-mini")])
+def test_without_judges_or_keys_nothing_is_asked(run: Run, judges: tuple[str, ...]) -> None:
+    code, out, err = run("session", "tone", "s.jsonl", "rules.txt", *judges)
+    assert (code, out) == (2, "")
+    assert "OPENAI_API_KEY" in err or "no judges" in err
 
 
 def test_a_broken_line_names_file_and_line(run: Run, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from jury.cli import exits
 from jury.cli.asked import read_text
+from jury.cli.judging import ready
 from jury.cli.progress import Progress
 from jury.cli.session import judges
 from jury.datasets import parse_map, rows, to_item
@@ -41,7 +42,7 @@ def rubric(given: Mapping[str, Any]) -> int:
             max_tokens=given["max_tokens"],
             timeout_ms=None if given["timeout"] is None else given["timeout"] * 1000,
         )
-        jury.panel.lone = False
+        ready(jury.panel)
         found = rows(given["file"], mapping=parse_map(given["map"] or ()))
         items = [to_item(row) for row in islice(found, given["limit"])]
         for result in jury.judge_many_sync(items):

@@ -11,6 +11,7 @@ from typing import Any
 from jury.cli import exits
 from jury.cli.asked import listed, read_text, seats
 from jury.cli.functions import load_function
+from jury.cli.judging import ready
 from jury.cli.progress import Progress
 from jury.cli.writing import print_json
 from jury.errors import ConfigError
@@ -90,7 +91,7 @@ def _options(texts: Sequence[str]) -> dict[str, bool]:
 
 def _judged(jury: SessionJury, found: Sequence[Session], folder: str | None, force: bool) -> list[PanelResult]:
     for panel in jury.panels if jury.criteria else ():
-        panel.lone = False
+        ready(panel)
     if folder is None:
         return list(jury.judge_many_sync(found))
 
