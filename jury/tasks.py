@@ -8,7 +8,6 @@ import asyncio
 import contextvars
 import os
 import threading
-from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
@@ -23,13 +22,31 @@ async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """The results in the order given. The first exception cancels the others, waits for them, and is raised."""
     if len(work) == 1:
         return [await work[0]]
-    tasks = [asyncio.create_task(w) for w in work]
+    failed: list[Exception] = []
+
+    async def one(coroutine: Coroutine[Any, Any, T]) -> T:
+        try:
+            return await coroutine
+        except Exception as error:
+            if not failed:
+                failed.append(error)
+                for task in tasks:
+                    task.cancel()
+            raise
+
+    tasks = [asyncio.create_task(one(w)) for w in work]
     try:
-        return await asyncio.gather(*tasks)
+        # One after another, for `gather` costs as much again as the tasks. A failure gets here as a cancelled task.
+        return [await t for t in tasks]
     except BaseException:
         for t in tasks:
             t.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for w in work:
+            w.close()  # one that was cancelled before it began
+        me = asyncio.current_task()
+        if failed and not (me and me.cancelling()):
+            raise failed[0] from None
         raise
 
 
@@ -38,48 +55,14 @@ class Limiter:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Gate] = WeakKeyDictionary()
+        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
-    def here(self) -> Gate:
+    def here(self) -> asyncio.Semaphore:
         loop = asyncio.get_running_loop()
-        gate = self._by_loop.get(loop)
-        if gate is None:
-            gate = self._by_loop[loop] = Gate(self.limit)
-        return gate
-
-
-class Gate:
-    """A semaphore for `async with`, first come, first served; where it is open, a third of `asyncio`'s time."""
-
-    __slots__ = ("_free", "_waiting")
-
-    def __init__(self, places: int) -> None:
-        self._free = places
-        self._waiting: deque[asyncio.Future[None]] = deque()
-
-    async def __aenter__(self) -> None:
-        if self._free:  # never while somebody waits: a place that is left goes to the first of them
-            self._free -= 1
-            return
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if not turn.cancelled():  # the place was given in the same moment
-                self._leave()
-            raise
-
-    async def __aexit__(self, *_: object) -> None:
-        self._leave()
-
-    def _leave(self) -> None:
-        while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():  # else its task was cancelled
-                turn.set_result(None)
-                return
-        self._free += 1
+        semaphore = self._by_loop.get(loop)
+        if semaphore is None:
+            semaphore = self._by_loop[loop] = asyncio.Semaphore(self.limit)
+        return semaphore
 
 
 async def in_thread(function: Callable[[], T]) -> T:
