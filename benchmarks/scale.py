@@ -2,8 +2,8 @@
 
     python -m benchmarks.scale --items 1000000
 
-(b) streams the items into a run folder and reports the peak memory beside that of a hundredth of them; (c) runs the
-finished folder again: calls, and CPU for each judgment that is known.
+(b) streams the items into a run folder; its peak memory stands beside that of a hundredth (at least 10,000). (c) runs
+the finished folder again: calls, and CPU for each judgment that is known.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def main() -> None:
         print(json.dumps(one_pass(given.items, given.judges, given.child)))
         return
     with tempfile.TemporaryDirectory() as home:
-        few = child(max(1, given.items // 100), given.judges, Path(home) / "few")
+        few = child(min(given.items, max(10_000, given.items // 100)), given.judges, Path(home) / "few")
         many = child(given.items, given.judges, Path(home) / "many")
         again = child(given.items, given.judges, Path(home) / "many")
     found = {
