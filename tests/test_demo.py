@@ -67,7 +67,7 @@ def model(monkeypatch, tmp_path):
 
 
 def test_the_data_is_there_and_says_what_it_should():
-    assert len(items()) >= 12
+    assert len(items()) >= 10
     assert len(pairs()) >= 2
     assert len({i.id for i in items()} | {p.id for p in pairs()}) == len(items()) + len(pairs())
     assert 4 <= sum(i.right for i in items()) <= len(items()) - 4
