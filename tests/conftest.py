@@ -1,10 +1,32 @@
-"""What holds for every test: the cache of the person who runs them is not touched."""
+"""What holds for every test: nobody's cache is touched, and a run ends with a word on the conformance cases.
+
+The closing line stands here, not beside the cases: where tests run in several processes, only this file is read by the
+one that reports.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+
+_OUTCOMES = ("passed", "failed", "error", "xfailed", "xpassed", "skipped")
 
 
 @pytest.fixture(autouse=True)
 def _no_shared_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JURY_CACHE", "off")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """How many conformance cases there were, and what became of them."""
+    counts = {
+        outcome: sum(
+            getattr(report, "nodeid", "").startswith("tests/conformance/") and "[" in report.nodeid
+            for report in terminalreporter.stats.get(outcome, [])
+        )
+        for outcome in _OUTCOMES
+    }
+    if total := sum(counts.values()):
+        told = ", ".join(f"{n} {outcome}" for outcome, n in counts.items() if n)
+        terminalreporter.write_line(f"conformance cases: {total} ({told})")
