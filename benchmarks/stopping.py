@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import finish, show
 from benchmarks.votes import folder
-from jury.stats.stopping import Shape, calibrated, exact_tree, verdicts
+from jury.stats.stopping import CONFIDENCE, Shape, calibrated, exact_tree, verdicts
 
 GOALS = {"triviaqa": (5.30, 2.4), "llmjudge": (None, 3.6)}  # calls: exact, at an error of one in a hundred
 _FEWEST = 400  # items: half of them must be able to show an error this small
@@ -57,7 +57,7 @@ def table(rows: list[dict[str, Any]], judges: list[str]) -> tuple[Codes, Codes]:
     return np.array(votes, dtype=np.int64), np.array(groups, dtype=np.int64)
 
 
-def split(votes: Codes, groups: Codes, seed: int, error: float) -> dict[str, float]:
+def split(votes: Codes, groups: Codes, seed: int, error: float, confidence: float) -> dict[str, float]:
     """One random half against the other."""
     draw = np.random.default_rng(seed)
     order = draw.permutation(int(groups.max()) + 1)
@@ -66,7 +66,7 @@ def split(votes: Codes, groups: Codes, seed: int, error: float) -> dict[str, flo
     seen, new = votes[train], votes[~train]
     truth = verdicts(new, shape)
     exact_calls, exact_said = exact_tree(seen, shape).walk(new)
-    found = calibrated(seen, shape, error, groups=order.argsort()[groups[train]])
+    found = calibrated(seen, shape, error, confidence=confidence, groups=order.argsort()[groups[train]])
     calls, said = (exact_calls, exact_said) if found is None else found.tree.walk(new)
     return {
         "exact_calls": float(exact_calls.mean()),
@@ -77,7 +77,7 @@ def split(votes: Codes, groups: Codes, seed: int, error: float) -> dict[str, flo
     }
 
 
-def measure(path: Path, panel: int, splits: int, error: float) -> dict[str, Any] | None:
+def measure(path: Path, panel: int, splits: int, error: float, confidence: float) -> dict[str, Any] | None:
     """All splits of one set; None where it has too few judges or items."""
     rows, judges = load(path)
     if len(judges) < panel or len(rows) < _FEWEST or binary(rows[0]["votes"].get(judges[0])) is None:
@@ -85,7 +85,7 @@ def measure(path: Path, panel: int, splits: int, error: float) -> dict[str, Any]
     found: list[dict[str, float]] = []
     for seed in range(splits):
         chosen = sorted(np.random.default_rng(seed).choice(judges, panel, replace=False).tolist())
-        found.append(split(*table(rows, chosen), seed, error))
+        found.append(split(*table(rows, chosen), seed, error, confidence))
     return {
         "set": path.stem,
         "judges": len(judges),
@@ -105,10 +105,11 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--panel", type=int, default=9)
     parser.add_argument("--error", type=float, default=0.01)
+    parser.add_argument("--confidence", type=float, default=CONFIDENCE)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     paths = sorted(folder().glob("*_pointwise.jsonl"))
-    sets = [m for p in paths if (m := measure(p, given.panel, given.splits, given.error)) is not None]
+    sets = [m for p in paths if (m := measure(p, given.panel, given.splits, given.error, given.confidence)) is not None]
     result = {"sets": sets, "goals": GOALS}
     if not given.json:
         head = ["set", "panel", "exact: calls", "exact: wrong", "bounded: calls", "wrong", "splits within the bound"]

@@ -8,7 +8,7 @@ Shared errors of judges need no model of their own: the counts hold them.
 Counts of rare states are smoothed by a latent class model (EM) that weighs as much as the items. What the tree will
 get wrong is bounded on items that it was not made from: `calibrated` takes the smallest penalty whose wrong verdicts in
 cross-fitting stay below `error` with an exact binomial bound, tried from the most careful on (fixed sequence, so the
-bound holds for the one that is chosen). Knows no judge and no model.
+bound holds for the one that is chosen), and goes `BACK` from there. Knows no judge and no model.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ MOST_STATES = 300_000
 FEWEST_PSEUDO = 100  # items that the latent class model weighs at least
 CLASSES = 12
 FOLDS = 10
+CONFIDENCE = 0.95
+BACK = 2  # penalties back from the cheapest that passed: the luckiest of many passes too often
 PENALTIES = tuple(round(4000 / 1.3**step, 1) for step in range(21))  # calls for one wrong verdict: 4000 to 21
 _EM_STEPS = 60
 
@@ -132,7 +134,7 @@ class Calibrated:
 
 
 def calibrated(
-    votes: Codes, shape: Shape, error: float, *, confidence: float = 0.95, groups: Codes | None = None
+    votes: Codes, shape: Shape, error: float, *, confidence: float = CONFIDENCE, groups: Codes | None = None
 ) -> Calibrated | None:
     """The cheapest tree that is wrong on at most `error` of the items, with this confidence; None where the items do
     not show that any is. `votes`: rows of complete votes. `groups`: rows that belong together are in one fold."""
@@ -142,8 +144,7 @@ def calibrated(
     fold = np.arange(n) % FOLDS if groups is None else np.unique(groups, return_inverse=True)[1] % FOLDS
     parts = [(_Fit(votes[fold != f], shape), votes[fold == f]) for f in range(FOLDS)]
     truth = [verdicts(held, shape) for _, held in parts]
-    found: Calibrated | None = None
-    chosen: tuple[float, int, float] | None = None
+    passed: list[tuple[float, int, float]] = []
     for penalty in PENALTIES:
         wrong, calls = 0, 0
         for (fit, held), right in zip(parts, truth, strict=True):
@@ -152,11 +153,11 @@ def calibrated(
             calls += int(asked.sum())
         if upper(wrong, n, confidence) > error:
             break
-        chosen = (penalty, wrong, calls / n)
-    if chosen is not None:
-        tree = _Fit(votes, shape).tree(chosen[0])
-        found = Calibrated(tree, chosen[0], n, chosen[1], upper(chosen[1], n, confidence), chosen[2])
-    return found
+        passed.append((penalty, wrong, calls / n))
+    if not passed:
+        return None
+    penalty, wrong, mean = passed[max(0, len(passed) - 1 - BACK)]
+    return Calibrated(_Fit(votes, shape).tree(penalty), penalty, n, wrong, upper(wrong, n, confidence), mean)
 
 
 def upper(wrong: int, n: int, confidence: float) -> float:
