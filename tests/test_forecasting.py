@@ -9,7 +9,7 @@ import pytest
 
 from jury import CallError, ConfigError, JudgeSpec, Numeric, PanelSpec, llm_jury, llm_jury_pairwise
 from jury.aggregation import Rule
-from jury.forecasting import Forecaster, Unasked
+from jury.forecasting import Forecaster
 from jury.runner import RunSpec, replay, run_sync
 from jury.scales import Boolean
 from jury.store import Run
