@@ -186,12 +186,14 @@ class Panel:
     def remarks(self, votes: Sequence[Ballot]) -> tuple[str, ...]:
         """What a result says about how it was polled."""
         waiting = self.rule.waiting
-        told = (f"aggregator {waiting!r} is not fitted yet, the votes count alike: jury calibrate fits it",)
+        told: tuple[str, ...] = ()
+        if waiting:
+            told = (f"aggregator {waiting!r} is not fitted yet, the votes count alike: jury calibrate fits it",)
         if not self.foreseen(votes):
-            return told if waiting else ()
+            return told
         asked, sure = f"{len(votes)} of {len(self.seats)} seats", cast("float", self.spec.stop)
         return (
-            *(told if waiting else ()),
+            *told,
             f"stopped after {asked}: at least {sure:.1%} likely the verdict of the full panel",
         )
 

@@ -141,18 +141,18 @@ class Jury:
             decided = {name: getattr(decision, name) for name in _DECIDED}
             if foreseen:  # of the votes that happened to be asked for: it says nothing about the panel
                 decided["agreement"] = None
-            used = sum(v.decided for v in votes)
+            used = len([v for v in votes if v.decided])
         else:
             decided = self.method.decided(votes, panel.quorum(), len(seats))
             used = self.method.used(votes)
         judgments = [j for v in votes for j in v.judgments]
-        asked = sum(not v.replacement for v in votes)
+        asked = len([v for v in votes if not v.replacement])
         return PanelResult(
             **decided,
             seats=len(seats),
             seats_used=used,
-            usage=Usage.total(j.usage for j in judgments),
-            calls=sum(j.calls for j in judgments),
+            usage=Usage.total([j.usage for j in judgments]),
+            calls=sum([j.calls for j in judgments]),
             calls_saved=(len(seats) - asked) * self.spec.repetitions,
             item_id=point.id,
             trace_id=point.trace_id,
@@ -244,7 +244,8 @@ def _not_judged(point: DataPoint, error: str) -> PanelResult:
 
 def _notes(votes: Sequence[Vote]) -> tuple[str, ...]:
     """What had to be adapted, once per judge: "openai/x: temperature" says that it ran without that setting."""
-    return tuple(dict.fromkeys(f"{v.judge}: {note}" for v in votes for j in v.judgments for note in j.notes))
+    notes = [f"{v.judge}: {note}" for v in votes for j in v.judgments for note in j.notes]
+    return tuple(dict.fromkeys(notes)) if notes else ()
 
 
 def llm_jury(

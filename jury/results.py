@@ -25,6 +25,7 @@ Order = Literal["none", "ab", "ba"]
 Rung = Literal["schema", "tool", "json", "text", "direct"]  # `direct`: no ladder
 Winner = Literal["A", "B", "tie", "inconclusive"]
 Flip = Literal["primacy", "recency", "mixed"]
+DECIDED = ("scored", "not_applicable")  # the statuses that hold a value
 
 
 @frozen
@@ -112,7 +113,7 @@ class Verdict:
 
     @property
     def decided(self) -> bool:
-        return self.status in ("scored", "not_applicable")
+        return self.status in DECIDED
 
 
 @frozen
@@ -168,11 +169,12 @@ class Vote:
 
     @property
     def value(self) -> bool | str | float | None:
-        return self.verdict.value if self.verdict.decided else None
+        verdict = self.verdict
+        return verdict.value if verdict.status in DECIDED else None
 
     @property
     def decided(self) -> bool:
-        return self.verdict.decided
+        return self.verdict.status in DECIDED
 
     @property
     def abstained(self) -> bool:
