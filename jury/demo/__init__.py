@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from jury import prompts, sync
+from jury import sync
 from jury.checks import exact_match, reference_recall
 from jury.judge import JudgeSpec
 from jury.pairwise import PairwiseJury, llm_jury_pairwise
@@ -29,6 +29,7 @@ ONE_OPINION = (
     "Both seats of {model} are one small model asked in two ways: one model asked several times is one opinion. A "
     "panel that can be trusted seats models of different families; this one shows how a verdict comes about."
 )
+_TIMEOUT_S = 600.0  # of a call's turn; a busy machine is slow, and a verdict late is better than none here
 _IN_FLIGHT = 6  # items at once: enough to keep the model's slots busy, few enough for verdicts to come one by one
 
 
@@ -143,8 +144,8 @@ def panel(model: str = MODEL) -> Jury:
         name="demo",
         criteria=CRITERIA,
         judges=[
-            _seat(model, "local: with reasons", "local-pointwise", "auto"),
-            _seat(model, "local: one word", "local-verdict", "one_token"),
+            _seat(model, "local: with reasons", "auto"),
+            _seat(model, "local: one word", "one_token"),
             exact_match,
             reference_recall,
         ],
@@ -155,7 +156,7 @@ def panel(model: str = MODEL) -> Jury:
 
 def pair_panel(model: str = MODEL) -> PairwiseJury:
     """The jury for the pairs: the model alone, in both orders."""
-    seat = _seat(model, "local: both orders", "local-pairwise", "auto")
+    seat = _seat(model, "local: both orders", "auto")
     return llm_jury_pairwise(name="demo pairs", criteria=PAIR_CRITERIA, judges=[seat])
 
 
@@ -212,11 +213,8 @@ async def _all(
     return tuple(results)
 
 
-def _seat(model: str, name: str, prompt: str, method: str) -> JudgeSpec:
-    spec = prompts.shipped(prompt)
-    return JudgeSpec(
-        model, id=name, prompt=spec.user, system_prompt=spec.system, settings={"extra": {"method": method}}
-    )
+def _seat(model: str, name: str, method: str) -> JudgeSpec:
+    return JudgeSpec(model, id=name, settings={"extra": {"method": method}, "timeout_s": _TIMEOUT_S})
 
 
 def _rows(name: str) -> list[dict[str, Any]]:

@@ -24,25 +24,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from jury import prompts
-from jury.data import DataPoint, ResponsePair
 from jury.errors import ConfigError, ProviderError
-from jury.messages import text_of, to_messages
-from jury.providers import local_machine, local_model
-from jury.providers.base import Request, Settings, Turn
+from jury.providers import local_machine, local_model, local_prompts
+from jury.providers.base import Request, Settings
 from jury.providers.local_engine import Completion, Engine
-from jury.providers.local_words import allowed, choices, for_small_model, longest, one_word_grammar, verdict_of
+from jury.providers.local_words import choices, for_small_model, longest, one_word_grammar, verdict_of
 from jury.results import Reply, Rung, Usage
-from jury.templates import Template
-from jury.values import show
 
 METHODS = ("auto", "direct", "own_answer", "one_token")
 _OWN = "own_answer"  # under this key of `settings.extra`, `prepare` hands the answer to `complete`
-_ANSWER_TOKENS = 80
-_LONGEST_QUESTION = 2000  # characters; a longer one is a task, and what a sentence could say of it is no reference
 _TEXT_TOKENS = 1024  # of a reply without a schema
 _MOST_ANSWERS = 4096  # questions whose answers are kept
-_CONTEXT_COLUMNS = ("context", "contexts", "documents", "retrieved_context", "retrieved_contexts")
 
 
 class Runtime(Protocol):
@@ -87,16 +79,23 @@ class LocalProvider:
         return (await self._ready(model, progress)).model
 
     async def prepare(self, request: Request, case: Any) -> Request:
-        """The request, with the model's own answer to the question where the method asks for one. `case`: a `Case`."""
+        """What the model is asked about an item, its own answer to the question included where the method wants one.
+
+        `case` is a `judge.Case`. The own answer is asked once for all seats and items, outside any deadline.
+        """
         method = _method(request)
-        request = _shortened(request, case, method)
-        question, context, known = _what_is_known(case, request.prompt)
-        wanted = method == "own_answer" or (method != "direct" and not known and len(question) <= _LONGEST_QUESTION)
-        if not wanted or not question:
-            return request
-        answer = await self._own_answer(await self._ready(request.model), question, context)
-        extra = {**request.settings.extra, _OWN: answer}
-        return replace(request, settings=replace(request.settings, extra=extra))
+        plan = local_prompts.plan(request, case, one_word=method == "one_token")
+        fits = not plan.known and len(plan.question) <= local_prompts.LONGEST_QUESTION
+        if not plan.question or method == "direct" or not (fits or method == "own_answer"):
+            return plan.asked()
+        own = await self._own_answer(await self._ready(request.model), plan.question, plan.context)
+        asked = plan.asked(own)
+        extra = {**request.settings.extra, _OWN: own}
+        return replace(asked, settings=replace(asked.settings, extra=extra))
+
+    def shown(self, request: Request, case: Any) -> Request:
+        """`prepare` without the own answer, for showing what would be asked. Calls nobody."""
+        return local_prompts.plan(request, case, one_word=_method(request) == "one_token").asked()
 
     async def complete(self, request: Request) -> Reply:
         """One reply, held to the schema. Raises `ProviderError`, `ConfigError`, `MissingExtra`."""
@@ -122,7 +121,7 @@ class LocalProvider:
             if task is None:
                 if len(loaded.answers) >= _MOST_ANSWERS:
                     loaded.answers.pop(next(iter(loaded.answers)))
-                body = _question_body(question, context)
+                body = local_prompts.question_body(question, context)
                 task = loaded.answers[key] = loaded.engine.submit(body, lambda: None, threading.Event())
         try:
             done = await asyncio.shield(asyncio.wrap_future(task))
@@ -202,29 +201,12 @@ def _method(request: Request) -> str:
     return method
 
 
-def _what_is_known(case: Any, prompt: str) -> tuple[str, str, bool]:
-    """The question, the context, and whether the prompt shows what a right answer looks like. For a pair, nothing."""
-    item = getattr(case, "item", None)
-    if not isinstance(item, DataPoint):
-        return "", "", True
-    contexts = (item.context, *(item.row.get(c) for c in _CONTEXT_COLUMNS))
-    context = next((str(c) for c in contexts if c), "")
-    known = bool(show(item.expected_output).strip()) or (bool(context) and context in prompt)
-    said = [(m.role, text_of(m.content)) for m in to_messages(item) if m.role != "system"]
-    question = said[0][1] if len(said) == 1 else "\n".join(f"{role}: {text}" for role, text in said)
-    return question.strip(), context, known
-
-
 def _body(request: Request, one_word: Mapping[str, Any] | None) -> dict[str, Any]:
     settings = request.settings
-    own = settings.extra.get(_OWN)
-    turns = list(request.turns)
-    if own and turns:
-        turns[0] = Turn(turns[0].role, f"{_comparison(own)}\n{turns[0].text}")
     body: dict[str, Any] = {
         "messages": [
             *([{"role": "system", "content": request.system}] if request.system else []),
-            *({"role": t.role, "content": t.text} for t in turns),
+            *({"role": t.role, "content": t.text} for t in request.turns),
         ],
         "max_tokens": min(settings.max_tokens, _TEXT_TOKENS),
         "seed": request.repetition,
@@ -240,47 +222,6 @@ def _body(request: Request, one_word: Mapping[str, Any] | None) -> dict[str, Any
         body["response_format"] = {"type": "json_schema", "json_schema": {"name": "verdict", "schema": schema}}
         body["max_tokens"] = min(settings.max_tokens, longest(schema))
     return body
-
-
-def _comparison(own: str) -> str:
-    return Template(prompts.shipped("local-comparison").user).render({"own_answer": own})
-
-
-def _shortened(request: Request, case: Any, method: str) -> Request:
-    """The request with a prompt for small models, where it has the shipped default one and the usual verdicts."""
-    item = getattr(case, "item", None)
-    kind, words = (
-        ("pairwise", ["A", "B", "tie"]) if isinstance(item, ResponsePair) else ("pointwise", ["true", "false"])
-    )
-    default = prompts.shipped(kind)
-    if request.system != default.system or not request.prompt.startswith(default.user.partition("{{")[0]):
-        return request
-    if (allowed(request.schema) or {}).keys() != set(words):
-        return request
-    short = prompts.shipped("local-verdict" if (kind, method) == ("pointwise", "one_token") else f"local-{kind}")
-    template = Template(short.user, name=short.name)
-    values: dict[str, Any] = {}
-    for path in template.names:
-        *above, last = path.split(".")
-        place = values
-        for part in above:
-            place = place.setdefault(part, {})
-        place[last] = _text(case, path)
-    return replace(request, system=short.system, turns=(Turn("user", template.render(values)), *request.turns[1:]))
-
-
-def _text(case: Any, path: str) -> str:
-    try:
-        return case.text(path)
-    except KeyError:  # an item without a context
-        return ""
-
-
-def _question_body(question: str, context: str) -> dict[str, Any]:
-    spec = prompts.shipped("local-own-answer")
-    text = Template(spec.user).render({"question": question, "context": context})
-    messages = [{"role": "system", "content": spec.system}, {"role": "user", "content": text}]
-    return {"messages": messages, "max_tokens": _ANSWER_TOKENS, "temperature": 0.0}
 
 
 def _usage(done: Completion) -> Usage:

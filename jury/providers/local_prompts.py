@@ -1,0 +1,117 @@
+"""What a small model is asked: short prompts instead of the shipped ones, and the question before an answer to it.
+
+A model of 1.5 billion parameters loses its way in the shipped prompts: asked about 20 easy answers, half of them wrong,
+it called every one true. In the short ones a judged text is quoted as JSON, which it cannot leave any more than a
+fence; with a fence the same model was right on 11 of 12, quoted on 16 of 16. The short prompts stand in for the
+shipped ones only: what a caller wrote is asked as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jury import prompts
+from jury.data import DataPoint, ResponsePair
+from jury.messages import text_of, to_messages
+from jury.providers.base import Request, Turn
+from jury.providers.local_words import allowed
+from jury.templates import Template
+from jury.values import show
+
+LONGEST_QUESTION = 2000  # characters; a longer one is a task, and what a sentence could say of it is no reference
+ANSWER_TOKENS = 80
+_CONTEXT_COLUMNS = ("context", "contexts", "documents", "retrieved_context", "retrieved_contexts")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How an item is to be asked about. `short` names the prompt that stands in, None keeps the caller's.
+
+    `known`: the prompt shows what a right answer looks like, or nothing of that kind is needed.
+    """
+
+    request: Request
+    short: str | None
+    values: dict[str, str]
+    question: str = ""
+    context: str = ""
+    known: bool = True
+
+    def asked(self, own: str = "") -> Request:
+        """The request to send, the model's own answer in the place of a reference where it has given one."""
+        request = self.request
+        if self.short is not None:
+            text = _render(self.short, {**self.values, "reference": own} if own else self.values)
+            return replace(request, system="", turns=(Turn("user", text), *request.turns[1:]))
+        if own and request.turns:
+            text = f"{_render('local-comparison', {'own_answer': own})}\n{request.prompt}"
+            return replace(request, turns=(Turn("user", text), *request.turns[1:]))
+        return request
+
+
+def plan(request: Request, case: Any, *, one_word: bool) -> Plan:
+    """What to ask for a `judge.Case`."""
+    item = getattr(case, "item", None)
+    if isinstance(item, ResponsePair):
+        short = "local-pairwise" if _default(request, "pairwise", {"A", "B", "tie"}) else None
+        return Plan(request, short, _pair(case) if short else {})
+    if not isinstance(item, DataPoint):
+        return Plan(request, None, {})
+    short = "local-verdict" if one_word else "local-pointwise"
+    if not _default(request, "pointwise", {"true", "false"}):
+        short = None
+    question, context, reference = _question(item), _context(item), show(item.expected_output).strip()
+    values = {
+        "criteria": case.criteria,
+        "context": context,
+        "question": question,
+        "reference": reference,
+        "answer": _quoted(case.output),
+    }
+    seen = bool(context) and (short is not None or context in request.prompt)
+    return Plan(request, short, values, question, context, known=bool(reference) or seen)
+
+
+def question_body(question: str, context: str) -> dict[str, Any]:
+    """The chat completion that asks the question itself."""
+    spec = prompts.shipped("local-own-answer")
+    text = Template(spec.user).render({"question": question, "context": context})
+    messages = [{"role": "system", "content": spec.system}, {"role": "user", "content": text}]
+    return {"messages": messages, "max_tokens": ANSWER_TOKENS, "temperature": 0.0}
+
+
+def _default(request: Request, kind: str, words: set[str]) -> bool:
+    """Whether the request is the shipped prompt of a kind, with the verdicts that the short prompt speaks of."""
+    spec = prompts.shipped(kind)
+    opening = spec.user.partition("{{")[0]
+    if request.system != spec.system or not request.prompt.startswith(opening):
+        return False
+    return (allowed(request.schema) or {}).keys() == words
+
+
+def _pair(case: Any) -> dict[str, str]:
+    sides = {"first": _quoted(case.response_a), "second": _quoted(case.response_b)}
+    return {"criteria": case.criteria, "question": case.question, "reference": case.reference, **sides}
+
+
+def _question(item: DataPoint) -> str:
+    said = [(m.role, text_of(m.content)) for m in to_messages(item) if m.role != "system"]
+    if len(said) == 1:
+        return said[0][1].strip()
+    return "\n".join(f"{role}: {text}" for role, text in said).strip()
+
+
+def _context(item: DataPoint) -> str:
+    given = (item.context, *(item.row.get(column) for column in _CONTEXT_COLUMNS))
+    return next((show(value) for value in given if value), "")
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _render(name: str, values: dict[str, str]) -> str:
+    spec = prompts.shipped(name)
+    return Template(spec.user, name=f"prompt {name}").render(values)
