@@ -170,13 +170,19 @@ def decide(votes: Sequence[Ballot], rule: Rule, quorum: int, seats: int, *, sing
     if len(deciding) < quorum or not deciding:
         return _no_quorum(votes, len(deciding), quorum, seats)
     values = [v.value for v in deciding]
-    outcome = _custom(rule, votes) if rule.name == "function" else rule.combine(values, [v.weight for v in deciding])
+    same = values.count(values[0]) == len(values)
+    if rule.name == "function":
+        outcome = _custom(rule, votes)
+    elif same and rule.name in ("mode", "mean_std"):  # what both come to, and what most panels do
+        outcome = Outcome(values[0])
+    else:
+        outcome = rule.combine(values, [v.weight for v in deciding])
     if outcome.value is None:
         return Decision("inconclusive", INCONCLUSIVE, None, outcome.reason, f"No verdict: {outcome.detail}.")
     value = outcome.value
     scale = rule.scale
     numbers = [float(v) for v in values] if not isinstance(scale, Labels) and not single else []
-    mean = _mean(numbers) if numbers else None
+    mean = None if not numbers else numbers[0] if same else _mean(numbers)
     counted = not isinstance(scale, Numeric) and len(values) > 1 and not single
     status: PanelStatus = "not_applicable" if scale.na is not None and value == scale.na else "decided"
     explanation = explain(deciding, value)
@@ -188,10 +194,10 @@ def decide(votes: Sequence[Ballot], rule: Rule, quorum: int, seats: int, *, sing
         value,
         None if status == "not_applicable" else scale.passes(value),
         explanation=explanation,
-        agreement=max(map(values.count, set(values))) / len(values) if counted else None,
+        agreement=None if not counted else 1.0 if same else max(map(values.count, set(values))) / len(values),
         tie=outcome.tie,
         mean=mean,
-        std=math.sqrt(_mean([(x - mean) ** 2 for x in numbers])) if mean is not None else None,
+        std=None if mean is None else 0.0 if same else math.sqrt(_mean([(x - mean) ** 2 for x in numbers])),
         confidence=sure,
         confidence_source=source,
     )

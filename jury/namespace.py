@@ -46,14 +46,18 @@ def pointwise(
     fence = wanted is None or "fence" in wanted
     values = _used(extra, wanted)
     values["criteria"] = criteria
-    values.update(_families(_Side(data, output), _plan(wanted, "", fence)))
+    plan = _plan(wanted, "", fence)
+    values.update(_families(_Side(data, output), plan))
     if data.context is not None and "context" not in extra:
         values["context"] = data.context
     if data.row and _uses(wanted, "row"):
         values["row"] = dict(data.row)
     if fence:
         asked = [message["content"] for message in values["input"]["all_messages"]]
-        values["fence"] = _fence((*asked, values["output"]["response"], values["input"]["expected_output"]), values)
+        core = (*asked, values["output"]["response"], values["input"]["expected_output"])
+        # The usual item has no other texts: a walk through the values would find these four again.
+        usual = plan == _CORE_PLAN and len(values) == 1 + len(plan) and type(data.input) is str
+        values["fence"] = _fence(core, (criteria, *core) if usual else _texts(values))
     return values
 
 
@@ -75,7 +79,7 @@ def pairwise(
         values["row"] = dict(pair.row)
     if fence:
         sides = sorted((pair.response_a.text, pair.response_b.text))
-        values["fence"] = _fence((values["question"], values["reference"], *sides), values)
+        values["fence"] = _fence((values["question"], values["reference"], *sides), _texts(values))
     return values
 
 
@@ -175,6 +179,9 @@ def _uses(wanted: frozenset[str] | None, path: str) -> bool:
     return wanted is None or any(n == path or n.startswith(below) or path.startswith(f"{n}.") for n in wanted)
 
 
+_CORE_PLAN = _plan(frozenset[str](), "", True)
+
+
 def _used(extra: Mapping[str, Any], wanted: frozenset[str] | None) -> Values:
     return {name: value for name, value in extra.items() if _uses(wanted, name)}
 
@@ -232,17 +239,17 @@ def _argument_text(arguments: Any) -> str:
 # The fence
 
 
-def _fence(core: Iterable[str], values: Values) -> str:
-    """`data-` and 16 hex digits, derived from the judged texts and found in no value.
+def _fence(core: Iterable[str], texts: Iterable[str]) -> str:
+    """`data-` and 16 hex digits, derived from the judged texts `core` and found in none of `texts`.
 
     The texts decide it, so the same item has the same prompt on every run; a text that holds it all the same, which
     takes a guess of 64 bits, moves it on.
     """
-    texts = "\0".join(_texts(values))
+    joined = "\0".join(texts)
     digest = sha256("\0".join(core).encode("utf-8", "surrogatepass"))
     while True:
         mark = f"data-{digest.hexdigest()[:16]}"
-        if mark not in texts:
+        if mark not in joined:
             return mark
         digest = sha256(digest.digest())
 
