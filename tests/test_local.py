@@ -255,7 +255,7 @@ def test_the_shipped_prompt_gives_way_to_a_short_one(provider, engine):
     text = asked_by_default(engine, provider)
     question = "Question: What is the capital of France?\n"
     assert text.startswith(f'Criteria: It is right.\n\n{question}Reference answer: Paris\nAnswer: "Lyon."\n\nIs the')
-    assert "Compare it with the reference answer" in text
+    assert "what the answer says and what the reference answer says (explanation)" in text
     assert [m["role"] for m in engine.bodies[0]["messages"]] == ["user"]
 
 
@@ -267,7 +267,7 @@ def test_its_own_answer_stands_where_a_reference_would(provider, engine):
 def test_a_context_stands_in_the_short_prompt(provider, engine):
     text = asked_by_default(engine, provider, fields={"context": "Paris is it."})
     assert "\nContext: Paris is it.\nQuestion: " in text
-    assert "Compare it with the context" in text
+    assert "what the answer says and what the context says (explanation)" in text
     assert len(engine.bodies) == 1
 
 
@@ -486,7 +486,7 @@ def test_real_model_tells_right_from_wrong(seat):
     wrong = jury.judge_sync(output="It is Sydney.", **asked)
     right = jury.judge_sync(output="It is Canberra.", **asked)
     assert (wrong.value, right.value) == (False, True)
-    assert right.usage.input_tokens > 100
+    assert right.usage.input_tokens > 50
     assert right.cost == 0.0
 
 
