@@ -264,6 +264,21 @@ def test_its_own_answer_stands_where_a_reference_would(provider, engine):
     assert '\nReference answer: Paris.\nAnswer: "Lyon."\n' in asked_by_default(engine, provider, fields={})
 
 
+@pytest.mark.parametrize(
+    ("fields", "order"),
+    [
+        ({"expected_output": "Paris"}, ["value", "explanation"]),
+        ({}, ["value", "explanation"]),
+        ({"context": "Paris is it."}, ["explanation", "value"]),
+    ],
+)
+def test_beside_a_reference_the_verdict_is_written_first(provider, engine, fields, order):
+    engine.script = answering
+    asked_by_default(engine, provider, fields=fields)
+    schema = engine.bodies[-1]["response_format"]["json_schema"]["schema"]
+    assert list(schema["properties"]) == order
+
+
 def test_a_context_stands_in_the_short_prompt(provider, engine):
     text = asked_by_default(engine, provider, fields={"context": "Paris is it."})
     assert "\nContext: Paris is it.\nQuestion: " in text

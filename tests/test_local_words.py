@@ -7,7 +7,15 @@ import math
 import pytest
 
 from jury.errors import ConfigError
-from jury.providers.local_words import bounded, choices, for_small_model, longest, one_word_grammar, verdict_of
+from jury.providers.local_words import (
+    bounded,
+    choices,
+    for_small_model,
+    longest,
+    one_word_grammar,
+    value_first,
+    verdict_of,
+)
 from jury.scales import Boolean, Labels, Numeric, reply_schema
 
 BOOLEAN = reply_schema(Boolean())
@@ -21,6 +29,12 @@ def test_the_choice_to_abstain_is_left_out():
     }
     assert schema["required"] == ["explanation", "value"]
     assert BOOLEAN["required"] == ["explanation", "abstain", "value"]  # the judge's own stays as it was
+
+
+def test_the_value_can_be_put_first():
+    assert list(value_first(BOOLEAN)["properties"]) == ["value", "explanation", "abstain"]
+    assert value_first(BOOLEAN)["properties"] == BOOLEAN["properties"]
+    assert value_first({"type": "object"}) == {"type": "object"}
 
 
 def test_other_schemas_are_only_bounded():

@@ -2,7 +2,8 @@
 
 Before it grades an answer that has neither a reference nor a context, it answers the question itself and grades against
 that: a model of this size recognises a right answer far better than it remembers one.
-Replies are held to the schema while they are written. It costs no money: `cost` is 0.0.
+Replies are held to the schema while they are written. It costs no money: `cost` is 0.0. The shipped prompts give way to
+short ones of its own (`local_prompts.py`).
 
 `settings.extra["method"]` of a seat says how it is asked:
 

@@ -45,6 +45,14 @@ def bounded(schema: Any) -> Any:
     return schema
 
 
+def value_first(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with `value` in front of the other properties: they are written in this order."""
+    properties: Mapping[str, Any] = schema.get("properties") or {}
+    if "value" not in properties:
+        return dict(schema)
+    return {**schema, "properties": {"value": properties["value"], **properties}}
+
+
 def longest(schema: Any) -> int:
     """About how many tokens a reply of a bounded schema can take."""
     if not isinstance(schema, Mapping):
