@@ -154,7 +154,7 @@ def test_prompts_for_a_small_model_are_short_and_ask_nothing_negated(name):
 def test_both_pointwise_prompts_are_the_same_but_for_the_end():
     one, other = prompts.load("local-pointwise"), prompts.load("local-verdict")
     assert one.system == other.system
-    assert one.user.partition("\n\n{{#reference}}\nIs")[0] == other.user.partition("\n\nIs")[0]
+    assert one.user.partition("\n\n{{#reference}}\nCorrect?")[0] == other.user.partition("\n\nCorrect?")[0]
 
 
 def test_without_the_extra_there_is_one_line_and_no_verdict(monkeypatch, tmp_path):

@@ -254,8 +254,11 @@ def asked_by_default(
 def test_the_shipped_prompt_gives_way_to_a_short_one(provider, engine):
     text = asked_by_default(engine, provider)
     question = "Question: What is the capital of France?\n"
-    assert text.startswith(f'Criteria: It is right.\n\n{question}Reference answer: Paris\nAnswer: "Lyon."\n\nIs the')
-    assert "what the answer says and what the reference answer says (explanation)" in text
+    task = "Judge whether the answer is correct by the criteria.\n\n"
+    assert text.startswith(
+        f'Criteria: It is right.\n{task}{question}Reference answer: Paris\nAnswer: "Lyon."\n\nCorrect?'
+    )
+    assert "what the answer and the reference answer say (explanation)" in text
     assert [m["role"] for m in engine.bodies[0]["messages"]] == ["user"]
 
 
@@ -282,7 +285,7 @@ def test_beside_a_reference_the_verdict_is_written_first(provider, engine, field
 def test_a_context_stands_in_the_short_prompt(provider, engine):
     text = asked_by_default(engine, provider, fields={"context": "Paris is it."})
     assert "\nContext: Paris is it.\nQuestion: " in text
-    assert "what the answer says and what the context says (explanation)" in text
+    assert "what the answer and the context say (explanation)" in text
     assert len(engine.bodies) == 1
 
 
@@ -296,7 +299,7 @@ def test_one_word_has_a_short_prompt_of_its_own(provider, engine):
     [{"prompt": "Is {{output.response}} right?"}, {"system_prompt": "Be kind."}, {"labels": ["good", "bad"]}],
 )
 def test_what_a_caller_chose_is_left_alone(provider, engine, options):
-    assert "Is the answer correct by the criteria?" not in asked_by_default(engine, provider, **options)
+    assert "Judge whether the answer is correct by the criteria." not in asked_by_default(engine, provider, **options)
 
 
 def test_a_pair_has_a_short_prompt_too(provider, engine):
@@ -318,7 +321,7 @@ def test_a_judged_text_cannot_leave_its_quotes(provider, engine):
 def test_what_would_be_asked_can_be_shown_without_a_call(provider, engine):
     spec = prompts.shipped("pointwise")
     given = Request(MODEL, spec.system, (Turn("user", spec.user),), request().schema)
-    assert provider.shown(given, case()).prompt.startswith("Criteria: It is right.\n\nQuestion: ")
+    assert provider.shown(given, case()).prompt.startswith("Criteria: It is right.\nJudge whether")
     assert provider.shown(request(), case()) == request()
     assert engine.bodies == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
@@ -13,8 +14,10 @@ from jury.providers.local_words import (
     for_small_model,
     longest,
     one_word_grammar,
+    short_reasons,
     value_first,
     verdict_of,
+    whole_words,
 )
 from jury.scales import Boolean, Labels, Numeric, reply_schema
 
@@ -35,6 +38,35 @@ def test_the_value_can_be_put_first():
     assert list(value_first(BOOLEAN)["properties"]) == ["value", "explanation", "abstain"]
     assert value_first(BOOLEAN)["properties"] == BOOLEAN["properties"]
     assert value_first({"type": "object"}) == {"type": "object"}
+
+
+def test_reasons_can_be_kept_short():
+    assert short_reasons(BOOLEAN)["properties"]["explanation"] == {"type": "string", "maxLength": 60}
+    assert BOOLEAN["properties"]["explanation"] == {"type": "string"}
+    assert short_reasons({"type": "object"}) == {"type": "object"}
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (
+            "It is Paris, as the reference has it, and not Lyon, which the",
+            "It is Paris, as the reference has it, and not Lyon, which…",
+        ),
+        (
+            "The context says that the library on the hill opens at, elev",
+            "The context says that the library on the hill opens at…",
+        ),
+        ("The reference says 180 minutes, and the answer says 150 mins.", None),
+        ("It is short", None),
+    ],
+)
+def test_reasons_cut_at_their_bound_end_with_a_whole_word(said, expected):
+    schema = short_reasons(BOOLEAN)
+    reply = json.dumps({"value": True, "explanation": said})
+    assert json.loads(whole_words(reply, schema)) == {"value": True, "explanation": expected or said}
+    assert whole_words("not JSON", schema) == "not JSON"
+    assert whole_words("[1]", schema) == "[1]"
 
 
 def test_other_schemas_are_only_bounded():

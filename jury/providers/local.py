@@ -29,7 +29,7 @@ from jury.errors import ConfigError, ProviderError
 from jury.providers import local_machine, local_model, local_prompts
 from jury.providers.base import Request, Settings
 from jury.providers.local_engine import Completion, Engine
-from jury.providers.local_words import choices, for_small_model, longest, one_word_grammar, verdict_of
+from jury.providers.local_words import choices, for_small_model, longest, one_word_grammar, verdict_of, whole_words
 from jury.results import Reply, Rung, Usage
 
 METHODS = ("auto", "direct", "own_answer", "one_token")
@@ -110,6 +110,8 @@ class LocalProvider:
         text = done.text
         if one_word is not None:
             text = json.dumps(verdict_of(done.text, done.first, one_word, request.schema or {}), ensure_ascii=False)
+        elif request.schema is not None:
+            text = whole_words(text, request.schema)
         notes = (f"answered the question itself first: {own}",) if own else ()
         return Reply(text, model=loaded.model, usage=usage, notes=notes)
 

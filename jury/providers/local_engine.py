@@ -30,7 +30,7 @@ _BYTES_PER_TOKEN = 2  # at least, for nearly all texts; the true number is known
 # Threads of a team wait for each other by spinning, by default for so long that a busy machine does little else.
 _SPIN = ("GOMP_SPINCOUNT", "2000")
 _NONE: dict[str, Any] = {}
-_ALIKE = 0.8  # of the longer prompt
+_ALIKE = 0.5  # of the longer prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ class Queue:
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two prompts are the same but for their last fifth."""
+    """Whether two prompts begin with the same half."""
     n = int(_ALIKE * max(len(one), len(other)))
     return one[:n] == other[:n]
 

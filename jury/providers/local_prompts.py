@@ -18,7 +18,7 @@ from jury import prompts
 from jury.data import DataPoint, ResponsePair
 from jury.messages import text_of, to_messages
 from jury.providers.base import Request, Turn
-from jury.providers.local_words import allowed, value_first
+from jury.providers.local_words import allowed, short_reasons, value_first
 from jury.templates import Template
 from jury.values import show
 
@@ -51,7 +51,9 @@ class Plan:
         if self.short is not None:
             values = {**self.values, "reference": own} if own else self.values
             turns = (Turn("user", _render(self.short, values)), *request.turns[1:])
-            schema = value_first(request.schema or {}) if self.verdict_first(values) else request.schema
+            schema = short_reasons(request.schema or {})
+            if self.verdict_first(values):
+                schema = value_first(schema)
             return replace(request, system="", turns=turns, schema=schema)
         if own and request.turns:
             text = f"{_render('local-comparison', {'own_answer': own})}\n{request.prompt}"
