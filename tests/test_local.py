@@ -285,7 +285,7 @@ def test_beside_a_reference_the_verdict_is_written_first(provider, engine, field
 def test_a_context_stands_in_the_short_prompt(provider, engine):
     text = asked_by_default(engine, provider, fields={"context": "Paris is it."})
     assert "\nContext: Paris is it.\nQuestion: " in text
-    assert "what the answer and the context say (explanation)" in text
+    assert "what the answer says and what the context says (explanation)" in text
     assert len(engine.bodies) == 1
 
 
