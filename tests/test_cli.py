@@ -110,8 +110,8 @@ try:
 except SystemExit as stop:
     assert stop.code in (0, None), stop.code
 heavy = {{"openai", "anthropic", "numpy", "httpx", "yaml", "asyncio", "sqlite3"}}
-if len({arguments!r}) == 1:  # how typer reads the options of a command is its own affair; newer versions use pydantic
-    heavy |= {{"pydantic", "pydantic_core"}}
+if len({arguments!r}) == 1:  # the pages of commands are typer's, whose newer versions use pydantic
+    heavy |= {{"pydantic", "pydantic_core", "typer", "click", "rich"}}
 print(sorted(heavy & set(sys.modules)), sorted(m for m in sys.modules if m.startswith("jury.")), file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -121,6 +121,7 @@ print(sorted(heavy & set(sys.modules)), sorted(m for m in sys.modules if m.start
         "jury.cli.__main__",
         "jury.cli.app",
         "jury.cli.commands",
+        "jury.cli.front",
         "jury.errors",
     }
     assert "jury" in done.stdout

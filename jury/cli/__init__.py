@@ -1,7 +1,7 @@
 """The command line: words, and nothing that decides a verdict.
 
 __main__.py        the entry: text encoding, errors as one line, exit codes of the shell
-app.py             the root; loads nothing heavy, so that `--help` is cheap
+app.py             the root: the commands, each with a line  front.py      `jury --help`, without typer
 *commands.py       the options of each command; what runs it is a module of its own: judging.py, render.py, check.py,
                    demo.py, running.py, replaying.py, caching.py, ...
 asked.py           what was asked for -> a jury          functions.py  `module:function` -> a judge

@@ -20,6 +20,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
             print(f"jury {__version__}")
             raise SystemExit(0)
+        from jury.cli import front
+
+        if front.asks_for_it(given):
+            raise SystemExit(front.show(given))
         from jury.cli.app import make
 
         make(given)(given, prog_name="jury")

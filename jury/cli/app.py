@@ -1,15 +1,17 @@
 """The root of the command line. Only the command that is asked for gets its options: to read all costs time.
 
-`python -m jury --help` is the first thing people run, so this module loads typer and nothing else.
+`jury --help` is the first thing people run and `front.py` prints it from the words here, so this module loads nothing:
+typer comes with the first command.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+if TYPE_CHECKING:
+    import typer
 
 HELP = "Juries of judges: verdicts on the outputs of models and agents, with who voted what and why."
 COMMANDS = {
@@ -35,6 +37,13 @@ COMMANDS = {
     "drift": "Did the judge drift or the system? By a frozen set judged again.",
     "cache": "The judgments that runs share: how many there are, and forgetting some.",
 }
+GROUPS = {
+    "First steps": ("demo", "judge", "compare", "render", "check"),
+    "Sessions, rubrics, prompts": ("session", "rubric", "prompts"),
+    "Runs": ("run", "watch", "show", "report", "label", "replay", "counts", "cache"),
+    "Can it be trusted?": ("calibrate", "worth", "stability", "bias", "audit", "drift"),
+    "Comparing and deciding": ("diff", "rank", "gate"),
+}
 _OF_RUNS = ("run", "replay", "cache")
 _OF_AUDIT = ("calibrate", "worth", "stability", "bias", "diff", "rank", "gate", "drift")
 _OF_SESSIONS = ("session", "rubric", "prompts", "counts", "audit")
@@ -42,6 +51,8 @@ _OF_SESSIONS = ("session", "rubric", "prompts", "counts", "audit")
 
 def make(arguments: Sequence[str]) -> typer.Typer:
     """The application for these arguments: the command they name in full, of the others the name and one line."""
+    import typer
+
     app = typer.Typer(
         add_completion=False,
         no_args_is_help=True,
@@ -50,7 +61,12 @@ def make(arguments: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
         help=HELP,
     )
-    app.callback()(_root)
+    shown = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version and exit.")
+
+    def root(version: bool = shown) -> None:
+        """Nothing by itself: see the commands."""
+
+    app.callback()(root)
     asked = next((a for a in arguments if not a.startswith("-")), None)
     for name, line in COMMANDS.items():
         if name == asked:
@@ -74,18 +90,12 @@ def _module(name: str) -> str:
 
 def _version(wanted: bool) -> None:
     if wanted:
+        import typer
+
         from jury import __version__
 
         typer.echo(f"jury {__version__}")
         raise typer.Exit
-
-
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    """Nothing by itself: see the commands."""
 
 
 def _other() -> None:
