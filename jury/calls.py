@@ -68,9 +68,13 @@ async def call(
             error = outcome = ProviderError("timeout", f"no reply within {settings.timeout_s:g} s")
         else:
             latency = clock() - started
-            usage = Usage.total([*(e.usage for e in failed), reply.usage]) if failed else reply.usage
+            usage, notes = reply.usage, reply.notes
+            if usage is not None and not _possible(usage):
+                usage, notes = Usage(), (*notes, f"impossible usage taken as unknown: {usage}")
+            if failed:
+                usage = Usage.total([*(e.usage for e in failed), usage])
             # Every field by its place: `replace` would take a quarter of this function's time.
-            return Reply(reply.text, reply.data, reply.model, usage, len(failed), latency, reply.notes)
+            return Reply(reply.text, reply.data, reply.model, usage, len(failed), latency, notes)
         finally:
             if admitted is not None:
                 admitted.done(outcome)
@@ -95,6 +99,15 @@ def wait_before(
         return None
     half = min(BACKOFF_S * 2 ** (failed - 1), MAX_BACKOFF_S) / 2
     return max(half, asked) + half * rng()  # in this order a NaN loses
+
+
+def _possible(usage: Usage) -> bool:
+    """Whether a provider's own count can be added up: a NaN or a negative number would spoil every sum and budget."""
+    cost: Any = usage.cost
+    if cost is not None and not (isinstance(cost, int | float) and 0 <= cost < math.inf):
+        return False
+    counts: tuple[Any, ...] = (usage.calls, usage.input_tokens, usage.output_tokens, usage.cached_input_tokens)
+    return all(n is None or (isinstance(n, int) and n >= 0) for n in counts)
 
 
 def _last(failed: list[CallError], retries: int) -> CallError:

@@ -1,7 +1,4 @@
-"""`llm_jury_pairwise`:
-
-which of two answers is better? Every judge sees both orders, so that the slot counts for nothing.
-"""
+"""`llm_jury_pairwise`: which of two answers is better? Every judge sees both orders, so the slot counts for nothing."""
 
 from __future__ import annotations
 
@@ -9,14 +6,15 @@ from collections import Counter
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from jury import factory, namespace, sync, templates
+from jury import factory, sync
 from jury.aggregation import Rule, decide, fold
 from jury.data import ResponsePair
 from jury.errors import ConfigError
-from jury.judge import Case, JudgeSpec, Prompt, Seat
+from jury.judge import Case, JudgeSpec, Seat
+from jury.juries import BaseJury, Terms
 from jury.messages import to_output
 from jury.panel import Panel, PanelSpec
-from jury.pointwise import names_of
+from jury.pointwise import names_of, notes_of
 from jury.results import Comparison, Failure, Flip, Judgment, Order, PairVote, Usage, Verdict, Winner
 from jury.scales import INCONCLUSIVE, Labels
 from jury.streams import as_completed
@@ -31,50 +29,14 @@ _FIELDS = ("question", "response_a", "response_b", "reference", "id", "row", "nu
 _SWAPPED = {"A": "B", "B": "A", "tie": "tie"}
 
 
-class PairwiseJury:
+class PairwiseJury(BaseJury):
     """A panel that compares; made by `llm_jury_pairwise`. Safe to share between tasks and event loops."""
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        criteria: str,
-        prompt: Prompt,
-        panel: PanelSpec,
-        swap: bool,
-        variables: Mapping[str, Any],
-        strict_template: bool,
-    ) -> None:
-        self.name = name
-        self.criteria = criteria
-        self.spec = panel
+    kind = "pairwise"
+
+    def __init__(self, terms: Terms, *, swap: bool) -> None:
         self.orders: tuple[Order, ...] = ("ab", "ba") if swap else ("ab",)
-        self._prompt = prompt
-        self.variables = dict(variables)
-        self._strict = strict_template
-        self._panel: Panel | None = None
-        Rule.of(panel.aggregator, WINNERS, panel.tie_break)
-        self._check(prompt)
-        if panel.judges:
-            self._panel = self._make()
-
-    @property
-    def panel(self) -> Panel:
-        """The seats, made at the first call where they come from the environment. Raises `ConfigError`."""
-        if self._panel is None:
-            self._panel = self._make()
-        return self._panel
-
-    def _make(self) -> Panel:
-        panel = Panel(self.spec, WINNERS, self._prompt, "pairwise")
-        for prompt in panel.prompts[1:]:
-            self._check(prompt)
-        return panel
-
-    def _check(self, prompt: Prompt) -> None:
-        known = namespace.known("pairwise", self.variables)
-        for template in (prompt.user, prompt.system):
-            templates.check(template, known, strict=self._strict, prompt_name=prompt.spec.name)
+        super().__init__(terms)
 
     async def compare(
         self,
@@ -144,10 +106,7 @@ class PairwiseJury:
             calls_saved=(len(seats) - asked) * self.spec.repetitions * len(self.orders),
             item_id=pair.id,
             trace_id=pair.trace_id,
-            notes=(
-                *dict.fromkeys(f"{v.judge}: {n}" for v in votes for j in v.judgments for n in j.notes),
-                *panel.remarks(votes),
-            ),
+            notes=(*notes_of(votes), *panel.remarks(votes)),
             winner=cast("Winner", decision.value),
             votes=tuple(votes),
         )
@@ -297,12 +256,7 @@ def llm_jury_pairwise(
     """
     words = locals()  # what was given, before anything else has a name
     factory.check_words(name, strict_template=strict_template, swap=swap)
-    return PairwiseJury(
-        name=name,
-        criteria=DEFAULT_CRITERIA if criteria is None else criteria,
-        prompt=factory.prompt_of("pairwise", criteria, prompt, system_prompt),
-        panel=factory.seated(words),
-        swap=swap,
-        variables=factory.variables_of(variables),
-        strict_template=strict_template,
-    )
+    text = DEFAULT_CRITERIA if criteria is None else criteria
+    asked = factory.prompt_of("pairwise", criteria, prompt, system_prompt)
+    seated, names = factory.seated(words), factory.variables_of(variables)
+    return PairwiseJury(Terms(name, text, asked, WINNERS, seated, names, strict_template), swap=swap)

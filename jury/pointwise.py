@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from jury import factory, namespace, sync, templates
-from jury.aggregation import Rule, decide, fold
+from jury import factory, sync
+from jury.aggregation import decide, fold
 from jury.data import DataPoint, Output
 from jury.errors import ConfigError
-from jury.judge import Case, JudgeSpec, Prompt, Seat
+from jury.judge import Case, JudgeSpec, Seat
+from jury.juries import BaseJury, Terms
 from jury.messages import to_output
 from jury.panel import Panel, PanelSpec
 from jury.prompts import PromptSpec
-from jury.results import PanelResult, Usage, Vote
+from jury.results import PairVote, PanelResult, Usage, Vote
 from jury.scales import INCONCLUSIVE, Boolean, Scale
 from jury.streams import as_completed
 from jury.tasks import together
@@ -39,54 +40,20 @@ _BETWEEN_CALLS = "\n\n----- another call -----\n\n"
 _FIELDS = ("input", "expected_output", "system_instructions", "id", "row", "context", "number", "trace_id")
 
 
-class Jury:
+class Jury(BaseJury):
     """A panel with a prompt and a scale or rubric; made by `llm_jury`. Safe to share between tasks and event loops."""
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        criteria: str,
-        prompt: Prompt,
-        scale: Scale,
-        panel: PanelSpec,
-        variables: Mapping[str, Any],
-        strict_template: bool,
-        method: RubricMethod | None = None,
-    ) -> None:
-        self.name = name
+    kind = "pointwise"
+
+    def __init__(self, terms: Terms, method: RubricMethod | None = None) -> None:
         self.method = method
-        self.criteria = criteria
-        self.scale = scale
-        self.spec = panel
-        self._prompt = prompt
-        self.variables = dict(variables)
-        self._strict = strict_template
-        self._panel: Panel | None = None
-        Rule.of(panel.aggregator, scale, panel.tie_break)
-        self._check(prompt)
-        if panel.judges:
-            self._panel = self._make()
+        super().__init__(terms)
 
-    @property
-    def panel(self) -> Panel:
-        """The seats, made at the first call where they come from the environment. Raises `ConfigError`."""
-        if self._panel is None:
-            self._panel = self._make()
-        return self._panel
+    def _seated(self) -> Panel:
+        return Panel(self.spec, self.scale, self._prompt, self.kind, self.method.format(0) if self.method else None)
 
-    def _make(self) -> Panel:
-        how = self.method.format(0) if self.method else None
-        panel = Panel(self.spec, self.scale, self._prompt, "pointwise", how)
-        for prompt in panel.prompts[1:]:
-            self._check(prompt)
-        return panel
-
-    def _check(self, prompt: Prompt) -> None:
-        ours = {"rubric": ""} if self.method else {}
-        known = namespace.known("pointwise", {**self.variables, **ours})
-        for template in (prompt.user, prompt.system):
-            templates.check(template, known, strict=self._strict, prompt_name=prompt.spec.name)
+    def _own_names(self) -> Mapping[str, Any]:
+        return {"rubric": ""} if self.method else {}
 
     async def judge(self, data: Any = None, output: Any = None, **fields: Any) -> PanelResult:
         """The panel's verdict on one item.
@@ -156,7 +123,7 @@ class Jury:
             calls_saved=(len(seats) - asked) * self.spec.repetitions,
             item_id=point.id,
             trace_id=point.trace_id,
-            notes=(*_notes(votes), *panel.remarks(votes)),
+            notes=(*notes_of(votes), *panel.remarks(votes)),
             votes=tuple(votes),
         )
 
@@ -242,7 +209,7 @@ def _not_judged(point: DataPoint, error: str) -> PanelResult:
     )
 
 
-def _notes(votes: Sequence[Vote]) -> tuple[str, ...]:
+def notes_of(votes: Sequence[Vote | PairVote]) -> tuple[str, ...]:
     """What had to be adapted, once per judge: "openai/x: temperature" says that it ran without that setting."""
     notes = [f"{v.judge}: {note}" for v in votes for j in v.judgments for note in j.notes]
     return tuple(dict.fromkeys(notes)) if notes else ()
@@ -319,22 +286,8 @@ def llm_jury(
         from jury.rubrics.making import method_of, rubric_prompt  # only for a rubric: it takes time to load
 
         method, seated = method_of(rubric, ask, permute, seated)
-        return Jury(
-            name=name,
-            criteria=method.rubric.text(),
-            prompt=rubric_prompt(method, prompt, system_prompt),
-            scale=Boolean(),
-            panel=seated,
-            variables=names,
-            strict_template=strict_template,
-            method=method,
-        )
-    return Jury(
-        name=name,
-        criteria=criteria or "",
-        prompt=factory.prompt_of("pointwise", criteria, prompt, system_prompt),
-        scale=scale or factory.scale_of(*given),
-        panel=seated,
-        variables=names,
-        strict_template=strict_template,
-    )
+        text, asked = method.rubric.text(), rubric_prompt(method, prompt, system_prompt)
+        return Jury(Terms(name, text, asked, Boolean(), seated, names, strict_template), method)
+    asked = factory.prompt_of("pointwise", criteria, prompt, system_prompt)
+    scale = scale or factory.scale_of(*given)
+    return Jury(Terms(name, criteria or "", asked, scale, seated, names, strict_template))

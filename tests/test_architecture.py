@@ -57,7 +57,7 @@ FLOORS = (
         "summary",
         "weighing.",
     ),
-    ("factory", "pointwise", "pairwise"),
+    ("factory", "juries", "pointwise", "pairwise"),
     (
         "datasets.",
         "transcripts.",

@@ -94,6 +94,30 @@ def test_the_given_reply_is_not_written_to() -> None:
     assert (reply.retries, given.retries) == (1, 0)
 
 
+@pytest.mark.parametrize(
+    "usage",
+    [
+        Usage(1, 10, 2, None, float("nan")),
+        Usage(1, 10, 2, None, -0.5),
+        Usage(1, 10, 2, None, float("inf")),
+        Usage(1, 10, 2, None, "free"),  # type: ignore[arg-type]
+        Usage(1, -10, 2),
+        Usage(1, 10.5, 2),  # type: ignore[arg-type]
+    ],
+)
+def test_an_impossible_usage_is_unknown_and_named(usage: Usage) -> None:
+    reply, _, _ = play([Reply("x", usage=usage, notes=("temperature",))])
+    assert reply.usage == Usage()
+    assert reply.notes[0] == "temperature"
+    assert "impossible usage taken as unknown" in reply.notes[1]
+
+
+def test_a_possible_usage_is_left_alone() -> None:
+    usage = Usage(1, 0, 2, None, 0.0)
+    reply, _, _ = play([Reply("x", usage=usage)])
+    assert (reply.usage, reply.notes) == (usage, ())
+
+
 def test_back_off_doubles_up_to_its_bound() -> None:
     steps = [BACKOFF_S * 2**n for n in range(5)] + [MAX_BACKOFF_S] * 2
     for draw, share in ((0.0, 0.5), (0.5, 0.75), (1.0, 1.0)):

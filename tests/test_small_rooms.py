@@ -138,6 +138,14 @@ def test_scripts_are_lists_mappings_and_functions():
         ScriptedProvider("text")
 
 
+def test_a_script_may_be_an_async_function():
+    async def script(request):
+        return {"explanation": "Right.", "value": request.judge == "scripted/a"}
+
+    jury = llm_jury(criteria="x", judges=[JudgeSpec("scripted/a", provider=ScriptedProvider(script))])
+    assert jury.judge_sync(input="q", output="a").value is True
+
+
 @pytest.mark.parametrize("script", [5, None, "text"])
 def test_what_is_no_script_is_named(script):
     with pytest.raises(ConfigError, match="a script is a list"):

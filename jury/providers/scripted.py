@@ -9,6 +9,7 @@ None (a failed call). On the command line `scripted/FILE.json` plays a JSON list
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -22,7 +23,8 @@ Script = Iterable[Any] | Mapping[str, Any] | Callable[[Request], Any]
 
 
 class ScriptedProvider:
-    """Answers from a list (by call order), a mapping (by judge, each a list or one reply for all), or a function.
+    """Answers from a list (by call order), a mapping (by judge, each a list or one reply for all), or a function
+    (plain or async).
 
     `rungs`: which rungs of the ladder it plays; by default `direct`: asked once, no ladder and no re-ask. A script that
     has run out is a failed call of kind `bad_request`. `requests` holds every request so far.
@@ -52,7 +54,8 @@ class ScriptedProvider:
 
     async def complete(self, request: Request) -> Reply:
         self.requests.append(request)
-        return _reply(self._answer(request), request)
+        answer = self._answer(request)
+        return _reply(await answer if inspect.isawaitable(answer) else answer, request)
 
 
 class ScriptedFiles:
