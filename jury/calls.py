@@ -103,11 +103,17 @@ def wait_before(
 
 def _possible(usage: Usage) -> bool:
     """Whether a provider's own count can be added up: a NaN or a negative number would spoil every sum and budget."""
-    cost: Any = usage.cost
-    if cost is not None and not (isinstance(cost, int | float) and 0 <= cost < math.inf):
+    cost, into, out, cached = usage.cost, usage.input_tokens, usage.output_tokens, usage.cached_input_tokens
+    try:
+        return (
+            (cost is None or 0 <= cost < math.inf)
+            and (into is None or 0 <= into < math.inf)
+            and (out is None or 0 <= out < math.inf)
+            and (cached is None or 0 <= cached < math.inf)
+            and 0 <= usage.calls < math.inf
+        )
+    except TypeError:  # not even numbers
         return False
-    counts: tuple[Any, ...] = (usage.calls, usage.input_tokens, usage.output_tokens, usage.cached_input_tokens)
-    return all(n is None or (isinstance(n, int) and n >= 0) for n in counts)
 
 
 def _last(failed: list[CallError], retries: int) -> CallError:

@@ -102,7 +102,7 @@ def test_the_given_reply_is_not_written_to() -> None:
         Usage(1, 10, 2, None, float("inf")),
         Usage(1, 10, 2, None, "free"),  # type: ignore[arg-type]
         Usage(1, -10, 2),
-        Usage(1, 10.5, 2),  # type: ignore[arg-type]
+        Usage(1, 10, float("nan")),  # type: ignore[arg-type]
     ],
 )
 def test_an_impossible_usage_is_unknown_and_named(usage: Usage) -> None:

@@ -139,6 +139,8 @@ def test_scripts_are_lists_mappings_and_functions():
 
 
 def test_a_script_may_be_an_async_function():
+    from jury import llm_jury
+
     async def script(request):
         return {"explanation": "Right.", "value": request.judge == "scripted/a"}
 
