@@ -12,7 +12,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 from jury.errors import ConfigError, ProviderError
@@ -142,7 +142,9 @@ class RemoteProvider(ABC):
             error.usage = self._priced(request.model, error.usage, parsed)
             raise
         usage = self._priced(request.model, reply.usage, parsed)
-        return replace(reply, usage=usage, notes=tuple(dict.fromkeys(lost)))
+        notes = tuple(dict.fromkeys(lost)) if lost else ()
+        # Here and below every field by its place: `replace` takes several times as long.
+        return Reply(reply.text, reply.data, reply.model, usage, reply.retries, reply.latency_s, notes)
 
     def _priced(self, model: str, usage: Usage | None, body: Any) -> Usage | None:
         if usage is None:
@@ -150,8 +152,10 @@ class RemoteProvider(ABC):
         if self.name == "openrouter":  # says itself what it charged, in US dollars
             said = body["usage"].get("cost")
             known = isinstance(said, int | float) and not isinstance(said, bool) and said >= 0
-            return replace(usage, cost=float(said) if known else None)
-        return replace(usage, cost=prices.cost(self._prices[model], usage, body))
+            cost = float(said) if known else None
+        else:
+            cost = prices.cost(self._prices[model], usage, body)
+        return Usage(usage.calls, usage.input_tokens, usage.output_tokens, usage.cached_input_tokens, cost)
 
     def _hide(self, key: str | None) -> str | None:
         """The key, remembered as one that no error text may hold."""
