@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jury.audit.reading import Audited
+from jury.audit.repeats import Repeats, both_orders, first_of, repeats
 from jury.families import family
 from jury.stats import Estimate, holm, length_bias, newcombe, position_bias, self_preference, undefined
 from jury.stats.bias import PositionBias
@@ -40,7 +41,8 @@ def leanings(audit: Audited) -> tuple[JudgeLeaning, ...]:
 
     Families of targets are read from the rows of items: `model` of a single answer, `model_a` and `model_b` of a pair.
     """
-    found = [_one(audit, judge) for judge in audit.judges]
+    later = () if not audit.paired or audit.table().second is not None else repeats(audit)
+    found = [_one(audit, judge, later) for judge in audit.judges]
     corrected = (holm([one[2] for one in found]), holm([one[4] for one in found]), holm([one[6] for one in found]))
     return tuple(
         JudgeLeaning(one[0], one[1], corrected[0][i], one[3], corrected[1][i], one[5], corrected[2][i])
@@ -51,19 +53,24 @@ def leanings(audit: Audited) -> tuple[JudgeLeaning, ...]:
 _Raw = tuple[str, PositionBias | None, float | None, Estimate, float | None, Estimate, float | None]
 
 
-def _one(audit: Audited, judge: str) -> _Raw:
-    position, p_position = None, None
-    if audit.paired:
-        table = audit.table()
-        if table.second is not None:
-            at = table.judges.index(judge)
-            columns: list[list[int]] = [codes[:, at].tolist() for codes in (table.first, table.second)]
-            said = [[None if code < 0 else str(table.labels[code]) for code in column] for column in columns]
-            position = position_bias(list(zip(said[0], said[1], strict=True)))
-            p_position = position.p_value
+def _one(audit: Audited, judge: str, later: Sequence[Repeats]) -> _Raw:
+    position = _position(audit, judge, later) if audit.paired else None
+    p_position = position.p_value if position else None
     length, p_length = _length(audit, judge)
     own, p_own = _family(audit, judge)
     return judge, position, p_position, length, p_length, own, p_own
+
+
+def _position(audit: Audited, judge: str, later: Sequence[Repeats]) -> PositionBias | None:
+    """From the verdicts in both orders; of a run in one order, from what was asked `later` in the other one."""
+    table = audit.table()
+    if table.second is None:
+        pairs = [(first_of(a), first_of(b)) for a, b in both_orders([r for r in later if r.judge == judge])]
+        return position_bias(pairs) if pairs else None
+    at = table.judges.index(judge)
+    columns: list[list[int]] = [codes[:, at].tolist() for codes in (table.first, table.second)]
+    said = [[None if code < 0 else str(table.labels[code]) for code in column] for column in columns]
+    return position_bias(list(zip(said[0], said[1], strict=True)))
 
 
 def _length(audit: Audited, judge: str) -> tuple[Estimate, float | None]:

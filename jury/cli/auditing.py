@@ -101,7 +101,7 @@ def stability(folder: str, as_data: bool) -> int:
                 share(j.retest.flip_rate),
                 number(j.retest.disagreement),
                 "-" if j.swapped is None else share(j.swapped.change_rate),
-                "-" if j.beyond is None else f"{100 * j.beyond:+.1f} points",
+                "-" if j.beyond.value is None else points(j.beyond),
                 f"{j.retest.usable} of {found.items}",
             ]
             for j in found.judges

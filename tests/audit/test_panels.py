@@ -110,7 +110,8 @@ def test_position_flips_stand_beside_retest_flips(tmp_path):
     run = audited(pairwise(tmp_path / "run", rows))
     judge = stability(run).judges[0]
     assert judge.swapped.change_rate.value == 0.4
-    assert judge.beyond is None
+    assert judge.beyond.value is None
+    assert "asked twice" in judge.beyond.why
     lean = leanings(run)[0]
     assert lean.position.primacy == 8
     assert lean.p_position == pytest.approx(2 * 0.5**8)
