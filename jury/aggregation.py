@@ -330,7 +330,9 @@ def _mean(numbers: Sequence[float]) -> float:
 
 def _tied(leaders: Sequence[Any], values: Sequence[Any]) -> str:
     counts = Counter(values)
-    return "a tie between " + " and ".join(f"{_say(v)} ({counts[v]})" for v in leaders)
+    weighed = len({counts[v] for v in leaders}) > 1  # what looks unequal is equal by the weights
+    tie = "a tie by weight" if weighed else "a tie"
+    return f"{tie} between " + " and ".join(f"{_say(v)} ({counts[v]})" for v in leaders)
 
 
 def _say(value: Any) -> str:

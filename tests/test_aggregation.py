@@ -37,6 +37,11 @@ def test_plurality_and_its_ties():
     assert "tie between a (1) and b (1)" in tie.explanation
 
 
+def test_a_tie_of_unequal_counts_says_that_weights_made_it():
+    halves = [vote("b", 0.5), vote("b", 0.5)]
+    assert "a tie by weight between a (1) and b (2)" in run([vote("a"), *halves]).explanation
+
+
 def test_a_tie_break_may_only_choose_what_was_voted_for():
     votes = [vote("a"), vote("b", explanation="why b")]
     chosen = run(votes, tie_break=lambda values: "b")
