@@ -394,3 +394,22 @@ def test_every_field_of_a_judgment_comes_back(tmp_path):
         assert writer.recall("k").judgment == whole
     stored = next(iter(read_lines(tmp_path / "judgments.jsonl")))[1]
     assert StoredJudgment.from_dict(stored).source == "batch"
+
+
+def test_the_last_word_of_each_person_holds(tmp_path):
+    filled(tmp_path)
+    run = Run.open(tmp_path)
+    told = [
+        Label("i0", "ann", True),
+        Label("i0", "bob", False, saw_verdict=True),
+        Label("i1", "ann", status="na", note="cannot be told"),
+        Label("i0", "ann", False, note="on second thought"),
+        Label("i1", "bob", True),
+        Label("i1", "bob", status="undone"),
+    ]
+    for label in told:
+        run.add_label(label)
+    assert run.labels() == [told[1], told[2], told[3]]
+    assert [line for _, line in run.label_lines()] == told  # nothing is ever taken out of the file
+    place = [at for at, _ in run.label_lines()][4]
+    assert [line for _, line in run.label_lines(place)] == told[4:]

@@ -102,13 +102,14 @@ class Audited:
 def audited(run: Run | str | Path, labels: Iterable[Label] | None = None) -> Audited:
     """Read a run, with its own labels or the given ones. Raises `DataError`.
 
-    The last label of an item counts. A label that is not on the scale is a `DataError` naming the item.
+    The last label of an item counts; who said that none can be given has given none. A label that is not on the scale
+    is a `DataError` naming the item.
     """
     opened = run if isinstance(run, Run) else Run.open(run)
     paired = opened.kind == "pairwise"
     scale = None if paired else opened.scale
     everyone = opened.labels() if labels is None else list(labels)
-    given = {label.item: label for label in everyone}
+    given = {label.item: label for label in everyone if label.value is not None}
     judged = tuple(_judged(item, result, given.get(item.id), scale) for item, result in opened.results())
     seats = [str(judge.get("id")) for judge in opened.manifest.judges]
     if not seats:

@@ -16,7 +16,7 @@ was written. Against a power cut, files are synced every few seconds and at the 
 from __future__ import annotations
 
 from jury.store.manifest import FORMAT, RunManifest, scale_from_dict, scale_to_dict
-from jury.store.records import Label, StoredItem, StoredJudgment, StoredResult
+from jury.store.records import Label, StoredItem, StoredJudgment, StoredResult, standing
 from jury.store.run import Run
 from jury.store.writer import RunWriter
 
@@ -31,4 +31,5 @@ __all__ = [
     "StoredResult",
     "scale_from_dict",
     "scale_to_dict",
+    "standing",
 ]

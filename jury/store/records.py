@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any, Self, cast
+from typing import Any, Literal, Self, cast
 
 from jury.errors import DataError
 from jury.plain import to_plain
@@ -114,7 +114,9 @@ class StoredResult:
 class Label:
     """A person's verdict on an item. `value`, or `values` by criterion; `shown`: the order of a pair as it was shown.
 
-    `sampling` says how the item came to be labelled: `random`, `disagreement`, ...
+    `sampling` says how the item came to be labelled: `random`, `disagreement`, ... `status`: empty for a verdict, `na`
+    where the labeller said that none can be given, `undone` for a line that takes this labeller's label of the item
+    back. `saw_verdict`: the panel's verdict was in view.
     """
 
     item: str
@@ -125,6 +127,8 @@ class Label:
     at: str = ""
     sampling: str = ""
     shown: str | None = None
+    status: Literal["", "na", "undone"] = ""
+    saw_verdict: bool | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; what is empty is left out."""
@@ -135,6 +139,17 @@ class Label:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Raises `DataError`."""
         return _made(cls, data)
+
+
+def standing(lines: Iterable[Label]) -> list[Label]:
+    """The labels that hold, in the order they were given in: of each labeller and item the last, unless undone."""
+    found: dict[tuple[str, str], Label] = {}
+    for label in lines:
+        key = (label.labeller, label.item)
+        found.pop(key, None)  # what is said anew stands at the end
+        if label.status != "undone":
+            found[key] = label
+    return list(found.values())
 
 
 def complete(result: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from jury.store.index import ITEMS, JUDGMENTS, RESULTS, Index
 from jury.store.lines import Appender, broken, parse, read_lines
 from jury.store.locking import waiting
 from jury.store.manifest import RunManifest, scale_from_dict
-from jury.store.records import Label, Result, StoredItem, StoredJudgment, StoredResult
+from jury.store.records import Label, Result, StoredItem, StoredJudgment, StoredResult, standing
 
 LABELS = "labels.jsonl"
 
@@ -63,8 +63,13 @@ class Run:
             yield StoredJudgment.from_dict(line)
 
     def labels(self) -> list[Label]:
-        """What people said, in the order in which they said it."""
-        return [Label.from_dict(line) for _, line in read_lines(self.folder / LABELS)]
+        """What people say, in the order in which they said it: of each person and item the last word, unless undone."""
+        return standing(line for _, line in self.label_lines())
+
+    def label_lines(self, start: int = 0) -> Iterator[tuple[int, Label]]:
+        """(where it stands, the label) for every line, those replaced or undone later included."""
+        for place, line in read_lines(self.folder / LABELS, start):
+            yield place, Label.from_dict(line)
 
     def add_label(self, label: Label) -> None:
         """Appends one label, safe against a power cut when this returns. Raises `DataError`."""
