@@ -1,0 +1,86 @@
+"""How numbers are written for people: shares that never round to all or nothing, differences, money."""
+
+from __future__ import annotations
+
+from jury.report.parts import Rate
+from jury.stats import Estimate
+
+UNDEFINED = "n/a"
+
+
+def percent(part: float, whole: float) -> str:
+    """A share as text; what is not all is never 100%, what is not nothing never 0%, and of nothing there is no share.
+
+    >>> percent(1, 3000), percent(2999, 3000), percent(3, 4), percent(0, 0)
+    ('0.1%', '99.9%', '75%', 'n/a')
+    """
+    return share(part / whole) if whole else UNDEFINED
+
+
+def share(value: float | None) -> str:
+    """A share in [0, 1] as text, by the same rule.
+
+    >>> share(1.0), share(0.9999), share(None)
+    ('100%', '99.9%', 'n/a')
+    """
+    if value is None:
+        return UNDEFINED
+    shown = 100 * value
+    if 0 < value < 1:
+        shown = min(max(shown, 0.1), 99.9)
+    return f"{shown:.1f}".removesuffix(".0") + "%"
+
+
+def rate(found: Estimate, hits: float | None = None) -> Rate:
+    """A share with its interval: `82% (69.2% to 90.2%)`."""
+    if found.value is None:
+        return _made(found, hits, UNDEFINED)
+    ends = found.interval
+    return _made(found, hits, share(found.value) + (f" ({share(ends[0])} to {share(ends[1])})" if ends else ""))
+
+
+def number(found: Estimate, digits: int = 2) -> Rate:
+    """A number with its interval: `0.73 (0.59 to 0.86)`."""
+    if found.value is None:
+        return _made(found, None, UNDEFINED)
+    ends = found.interval
+    interval = f" ({ends[0]:.{digits}f} to {ends[1]:.{digits}f})" if ends else ""
+    return _made(found, None, f"{found.value:.{digits}f}{interval}")
+
+
+def points(found: Estimate) -> Rate:
+    """A difference of shares: `+3.1 points (-0.4 to +6.6)`."""
+    if found.value is None:
+        return _made(found, None, UNDEFINED)
+    ends = found.interval
+    interval = f" ({100 * ends[0]:+.1f} to {100 * ends[1]:+.1f})" if ends else ""
+    return _made(found, None, f"{100 * found.value:+.1f} points{interval}")
+
+
+def money(cost: float | None, calls: int) -> str:
+    """US dollars; what is not known is not shown as nothing.
+
+    >>> money(0.0312, 12), money(None, 3), money(None, 0)
+    ('$0.0312', 'unknown', '$0')
+    """
+    if cost is None:
+        return "unknown" if calls else "$0"
+    return "$0" if cost == 0 else f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
+
+
+def count(n: int, word: str, many: str | None = None) -> str:
+    """`1 item`, `3 items`."""
+    return f"{n:,} {word if n == 1 else many or word + 's'}"
+
+
+def shown(value: object) -> str:
+    """A verdict's value as a word."""
+    if isinstance(value, bool):
+        return "pass" if value else "fail"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return UNDEFINED if value is None else str(value)
+
+
+def _made(found: Estimate, hits: float | None, text: str) -> Rate:
+    return Rate(found.value, found.low, found.high, found.n, hits, found.level, text, found.why)
