@@ -31,10 +31,14 @@ def entries(spec: RunSpec) -> Iterator[Entry]:
     """The items of a run's data, one after the other. Raises `DataError` where it is reached."""
     if spec.data is None:
         raise ConfigError("data: which file is to be judged?")
-    make = _of_pair if spec.kind == "pairwise" else _of_item
     found = rows(spec.data, mapping=spec.map or None, encoding=spec.encoding, delimiter=spec.delimiter)
     for row in islice(found, spec.limit):
-        yield make(row)
+        yield entry_of(row, spec.kind)
+
+
+def entry_of(row: Row, kind: str) -> Entry:
+    """One row as an item (or a pair, where `kind` is `pairwise`). Raises `DataError`."""
+    return _of_pair(row) if kind == "pairwise" else _of_item(row)
 
 
 def from_stdin(spec: RunSpec) -> bool:

@@ -8,7 +8,7 @@ stopping will spare and calls for unreadable replies are not foreseen.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -89,18 +89,25 @@ def estimate(spec: RunSpec, folder: str | Path, *, sample: int = SAMPLE, load: L
         raise ConfigError("an estimate reads the data twice: give a file instead of standard input")
     jury = spec.make_jury(load)
     items, chosen = _sampled(entries(spec), sample)
-    cache = opened(spec.cache)
+    return quoted(jury, chosen, items, folder, cache=spec.cache)
+
+
+def quoted(
+    jury: AnyJury, chosen: Sequence[Entry], items: int, folder: str | Path, *, cache: bool | str = True
+) -> Quote:
+    """The quote for as many items as `items`, of which `chosen` are looked at; what `folder` or cache know is free."""
+    store = opened(cache)
     index = Index(Path(folder), private=True) if Path(folder).is_dir() else None
     lengths = _lengths(folder)
     lines: dict[str, Line] = {}
     try:
         for entry in chosen:
-            _add(jury, entry, lines, lengths, (index, cache))
+            _add(jury, entry, lines, lengths, (index, store))
     finally:
         if index is not None:
             index.close()
-        if cache is not None:
-            cache.close()
+        if store is not None:
+            store.close()
     factor = items / len(chosen) if chosen else 0.0
     return Quote(items, len(chosen), tuple(line.scaled(factor) for line in lines.values()))
 
