@@ -413,3 +413,27 @@ def test_the_last_word_of_each_person_holds(tmp_path):
     assert [line for _, line in run.label_lines()] == told  # nothing is ever taken out of the file
     place = [at for at, _ in run.label_lines()][4]
     assert [line for _, line in run.label_lines(place)] == told[4:]
+
+
+def test_the_lines_as_they_are_stored(tmp_path):
+    filled(tmp_path, 2)
+    with RunWriter(tmp_path) as writer:
+        writer.add_item(StoredItem("i2", 2, "d2"))
+    read = [(item["id"], line and line["result"]["value"]) for item, line in Run.open(tmp_path).lines()]
+    assert read == [("i0", True), ("i1", True), ("i2", None)]
+
+
+def test_the_judgments_of_one_item(tmp_path, caplog):
+    names = ['a"b\\', "é日", "\ud800", "i1", "i11"]
+    with RunWriter(tmp_path) as writer:
+        writer.save(MANIFEST)
+        for name in names:
+            writer.add_judgment(StoredJudgment(f"k {name!r}", name, judgment()))
+        writer.add_judgment(StoredJudgment("again", "i1", judgment(False)))
+    with (tmp_path / "judgments.jsonl").open("ab") as file:
+        file.write(b'{"item":"i1","torn')
+    run = Run.open(tmp_path)
+    for name in names:
+        assert [j.item for j in run.judgments_of(name)] == [name] * (1 + (name == "i1"))
+    assert run.judgments_of("another") == []
+    assert Run(tmp_path / "nowhere", MANIFEST).judgments_of("i1") == []

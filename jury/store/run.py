@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -57,10 +58,27 @@ class Run:
             if line is not None:
                 yield StoredResult(line["item"], line["number"], result_of(self.kind, line), str(line.get("seal", "")))
 
+    def lines(self) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
+        """Every item with its last result (None: it has none yet) as they are stored, in the order of the data.
+
+        To count and to look for one of many; `results` gives values that were checked, which takes ten times as long.
+        """
+        return self._walk()
+
     def judgments(self) -> Iterator[StoredJudgment]:
         """Every judgment that was recorded, in the order in which they came."""
         for _, line in read_lines(self.folder / JUDGMENTS):
             yield StoredJudgment.from_dict(line)
+
+    def judgments_of(self, item_id: str) -> list[StoredJudgment]:
+        """The judgments on one item, in the order in which they came; lines about others are not even parsed."""
+        path = self.folder / JUDGMENTS
+        if not path.exists():
+            return []
+        marks = tuple(json.dumps(item_id, ensure_ascii=a).encode("utf-8", "backslashreplace") for a in (False, True))
+        with path.open("rb") as file:
+            found = (parse(data) for data in file if any(mark in data for mark in marks))
+            return [StoredJudgment.from_dict(line) for line in found if line and line.get("item") == item_id]
 
     def labels(self) -> list[Label]:
         """What people say, in the order in which they said it: of each person and item the last word, unless undone."""
