@@ -8,6 +8,8 @@ import random
 import pytest
 
 from jury.cli.__main__ import main
+from jury.providers import prices, registry
+from jury.providers.prices import Price
 from tests.audit.runs import pairwise, pointwise
 
 
@@ -160,3 +162,55 @@ def test_a_missing_run_is_one_line(tmp_path, capsys):
     code, _, err = jury(capsys, "worth", str(tmp_path / "nowhere"))
     assert code == 2
     assert err.count("\n") == 1
+
+
+@pytest.fixture
+def scripted(tmp_path, monkeypatch):
+    """A finished run whose only judge is a script in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    registry.reset()
+    replies = {"scripted/w.json": '{"explanation": "yes", "value": true}'}
+    (tmp_path / "w.json").write_text(json.dumps(replies))
+    rows = [{"id": f"r{i}", "input": f"q{i}", "output": f"a{i}"} for i in range(8)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    (tmp_path / "eval.yaml").write_text("data: rows.jsonl\ncriteria: Good.\njudges: [scripted/w.json]\ncache: false\n")
+    yield tmp_path
+    registry.reset()
+
+
+def test_stability_asks_again_with_consent(scripted, capsys):
+    assert jury(capsys, "run", "eval.yaml")[0] == 0
+    code, _, err = jury(capsys, "stability", "runs/eval")
+    assert code == 3
+    code, out, _ = jury(capsys, "stability", "runs/eval", "--ask", "5", "--estimate", "--json")
+    quote = json.loads(out)
+    assert (code, quote["calls"], quote["known"], quote["items"]) == (0, 10, 5, 5)
+    log = (scripted / "runs/eval/judgments.jsonl").read_text()
+    code, out, err = jury(capsys, "stability", "runs/eval", "--ask", "5", "--json")
+    assert code == 0, err  # a script costs nothing: there is nothing to confirm
+    assert "asked 10 questions about 5 items" in err
+    assert json.loads(out)["judges"][0]["retest"]["usable"] == 5
+    assert (scripted / "runs/eval/judgments.jsonl").read_text().startswith(log)
+    assert "asked 0 questions" in jury(capsys, "stability", "runs/eval", "--ask", "5")[2]
+
+
+def test_what_costs_is_confirmed_first(scripted, capsys, monkeypatch):
+    jury(capsys, "run", "eval.yaml")
+    dear = Price(1.0, 2.0)
+    monkeypatch.setattr(prices, "find", lambda provider, model: dear)
+    code, _, err = jury(capsys, "stability", "runs/eval", "--ask", "5")
+    assert code == 2
+    assert "10 questions about 5 items" in err
+    assert "--yes" in err
+    assert jury(capsys, "stability", "runs/eval", "--ask", "5", "--yes")[0] == 0
+
+
+def test_options_of_asking_need_the_asking(scripted, capsys):
+    jury(capsys, "run", "eval.yaml")
+    for option in ("--yes", "--estimate"):
+        code, _, err = jury(capsys, "stability", "runs/eval", option)
+        assert code == 2
+        assert "--ask N" in err
+    code, _, err = jury(capsys, "bias", "runs/eval", "--ask", "5")
+    assert code == 2
+    assert "no order" in err

@@ -1,9 +1,12 @@
-"""How far a run can be trusted: read from its stored votes and people's labels. Calls no model.
+"""How far a run can be trusted: read from its stored votes and people's labels. Only `again.py` asks judges.
 
     reading.py      verdicts, votes and labels of a run, aligned by item; label files
     calibrating.py  judges and panel against people; the corrected pass rate; weights and confidences for later runs
     keeping.py      calibration.json of a run folder: what was found, and which test labels were spent
+    repeats.py      every answer to the very same question, from results and log
     stable.py       the same question asked again: flips by judge and by item
+    rebuilding.py   the jury of a run again, from its folder
+    again.py        a run asked again about some of its items, into its own log
     leaning.py      position, length, family
     worth.py        how many independent votes the panel is worth, and whether fewer judges would do
     annotators.py   may a judge stand in for a person?
@@ -17,6 +20,7 @@ Every number comes with its interval and coverage, or is None with the reason (`
 
 from __future__ import annotations
 
+from jury.audit.again import Again, AskedAgain, ask_again, ask_again_sync, quote_again
 from jury.audit.annotators import AlternativeAnnotator, alternative_annotator
 from jury.audit.calibrating import SAMPLED, Calibration, calibrate, expired, leaning, part_of, weights_from
 from jury.audit.comparing import RunDifference, compare_runs
@@ -26,24 +30,31 @@ from jury.audit.keeping import keep, load_weights, spent
 from jury.audit.leaning import JudgeLeaning, leanings
 from jury.audit.ranking import Tournament, tournament
 from jury.audit.reading import Audited, audited, read_labels
+from jury.audit.rebuilding import jury_of
+from jury.audit.repeats import Repeats, repeats
 from jury.audit.stable import Stability, stability
 from jury.audit.worth import Worth, worth
 
 __all__ = [
     "SAMPLED",
+    "Again",
     "AgreementGate",
     "AlternativeAnnotator",
+    "AskedAgain",
     "Audited",
     "Calibration",
     "Condition",
     "Drift",
     "Gate",
     "JudgeLeaning",
+    "Repeats",
     "RunDifference",
     "Stability",
     "Tournament",
     "Worth",
     "alternative_annotator",
+    "ask_again",
+    "ask_again_sync",
     "audited",
     "calibrate",
     "compare_runs",
@@ -51,12 +62,15 @@ __all__ = [
     "expired",
     "gate",
     "gate_agreement",
+    "jury_of",
     "keep",
     "leaning",
     "leanings",
     "load_weights",
     "part_of",
+    "quote_again",
     "read_labels",
+    "repeats",
     "spent",
     "stability",
     "tournament",

@@ -15,6 +15,25 @@ Json = Annotated[bool, typer.Option("--json", help="As JSON on standard output."
 Level = Annotated[float, typer.Option("--level", metavar="SHARE", help="Of all intervals.")]
 
 
+_ASK = "Ask again"
+Ask = Annotated[
+    int | None,
+    typer.Option("--ask", metavar="N", help="Ask the judges again about N items, into RUN.", rich_help_panel=_ASK),
+]
+Config = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="RUN's configuration, where a judge is a function.", rich_help_panel=_ASK),
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="Which items are drawn.", rich_help_panel=_ASK)]
+Estimate = Annotated[
+    bool, typer.Option("--estimate", help="Calls, tokens and money. Calls nobody.", rich_help_panel=_ASK)
+]
+Budget = Annotated[
+    float | None, typer.Option(metavar="DOLLARS", help="No call starts that could exceed it.", rich_help_panel=_ASK)
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask whether it may cost that.", rich_help_panel=_ASK)]
+
+
 def calibrate(
     folder: Folder,
     sampled: Annotated[
@@ -38,21 +57,51 @@ def calibrate(
     raise typer.Exit(start(folder, sampled, labels, test, exclude or [], json))
 
 
-def stability(folder: Folder, json: Json = False) -> None:
-    """How often each judge of RUN contradicts itself when it is asked again. Needs a run with `repetitions: 3`."""
+def stability(
+    folder: Folder,
+    ask: Ask = None,
+    repetitions: Annotated[
+        int, typer.Option(metavar="N", help="How often in all, in each order.", rich_help_panel=_ASK)
+    ] = 3,
+    config: Config = None,
+    seed: Seed = 0,
+    estimate: Estimate = False,
+    budget: Budget = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """How often each judge of RUN contradicts itself when it is asked again; of pairs, when they are swapped too.
+
+    Read from a run with `repetitions: 3`; or ask now: `--ask 50` puts the same questions about 50 items to the same
+    judges, three times in all. What they say is kept in RUN and never paid for twice; its verdicts stay as they are.
+    """
+    given = locals()
+    from jury.cli.asking_again import AskOptions
     from jury.cli.auditing import stability as start
 
-    raise typer.Exit(start(folder, json))
+    raise typer.Exit(start(folder, AskOptions(**{n: v for n, v in given.items() if n != "folder"})))
 
 
-def bias(folder: Folder, json: Json = False) -> None:
+def bias(
+    folder: Folder,
+    ask: Ask = None,
+    config: Config = None,
+    seed: Seed = 0,
+    estimate: Estimate = False,
+    budget: Budget = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
     """Where the judges of RUN lean: the slot, the length, their own family. Effect sizes first, p-values by Holm.
 
-    Families of targets are read from the rows: `model`, or `model_a` and `model_b`.
+    Families of targets are read from the rows: `model`, or `model_a` and `model_b`. Pairs that were shown in one order
+    only can be asked about in the other one: `--ask 50`.
     """
+    given = locals()
+    from jury.cli.asking_again import AskOptions
     from jury.cli.auditing import bias as start
 
-    raise typer.Exit(start(folder, json))
+    raise typer.Exit(start(folder, AskOptions(**{n: v for n, v in given.items() if n != "folder"}, repetitions=1)))
 
 
 def worth(folder: Folder, labels: Labels = None, json: Json = False) -> None:

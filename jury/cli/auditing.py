@@ -10,6 +10,7 @@ from jury.audit import stability as measured
 from jury.audit import worth as valued
 from jury.audit.calibrating import AgainstPeople, Calibration
 from jury.cli import exits
+from jury.cli.asking_again import AskOptions, asked
 from jury.cli.audit_words import as_json, number, p_value, points, share, table, told
 from jury.cli.tables import facts, stdout
 from jury.errors import ConfigError
@@ -89,10 +90,14 @@ def _against(row: AgainstPeople) -> list[str]:
     ]  # fmt: skip
 
 
-def stability(folder: str, as_data: bool) -> int:
+def stability(folder: str, options: AskOptions) -> int:
     """Exit code 0, or 3 where no question was asked twice."""
-    found = measured(audited(folder))
-    if as_data:
+    run = Run.open(folder)
+    ended = asked(run, options)
+    if ended is not None:
+        return ended
+    found = measured(audited(Run.open(folder)))
+    if options.json:
         as_json(found)
     else:
         rows = [
@@ -113,11 +118,17 @@ def stability(folder: str, as_data: bool) -> int:
     return exits.NO_RESULT if found.reason else exits.OK
 
 
-def bias(folder: str, as_data: bool) -> int:
+def bias(folder: str, options: AskOptions) -> int:
     """Exit code 0."""
-    audit = audited(folder)
+    run = Run.open(folder)
+    if options.ask is not None and run.kind != "pairwise":
+        raise ConfigError("single answers have no order: length and family are read from the votes, nothing is asked")
+    ended = asked(run, options)
+    if ended is not None:
+        return ended
+    audit = audited(Run.open(folder))
     found = leanings(audit)
-    if as_data:
+    if options.json:
         as_json(found)
         return exits.OK
     rows = [

@@ -1,4 +1,4 @@
-"""`jury run --estimate`: what a run would ask and cost."""
+"""What a run, or asking about a part of one again, would ask and cost."""
 
 from __future__ import annotations
 
@@ -11,16 +11,21 @@ from rich.table import Table
 from jury.cli import exits, tables
 from jury.cli.functions import load_function
 from jury.cli.writing import print_json
-from jury.runner import RunSpec, estimate
+from jury.runner import Quote, RunSpec, estimate
 
 
 def quote(spec: RunSpec, folder: Path, as_json: bool) -> int:
     """Prints the quote; returns the exit code. Raises `ConfigError`, `DataError`."""
-    made = estimate(spec, folder, load=load_function)
+    say(estimate(spec, folder, load=load_function), as_json)
+    return exits.OK
+
+
+def say(made: Quote, as_json: bool) -> None:
+    """Prints a quote."""
     if as_json:
         sums = {"calls": made.calls, "known": made.known, "cost": made.cost, "most": made.most}
         print_json({"items": made.items, "sampled": made.sampled, **sums, "judges": [asdict(x) for x in made.lines]})
-        return exits.OK
+        return
     console = tables.stdout()
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("judge", overflow="fold")
@@ -28,7 +33,7 @@ def quote(spec: RunSpec, folder: Path, as_json: bool) -> int:
         table.add_column(name, justify="right", no_wrap=True)
     for line in made.lines:
         counts = (line.calls, line.known, line.input_tokens, line.output_tokens)
-        table.add_row(line.judge, *(f"{n:,.0f}" for n in counts), _dollars(line.cost), _dollars(line.most))
+        table.add_row(line.judge, *(f"{n:,.0f}" for n in counts), dollars(line.cost), dollars(line.most))
     tables.show(console, table)
     console.print()
     tables.facts(
@@ -36,13 +41,13 @@ def quote(spec: RunSpec, folder: Path, as_json: bool) -> int:
         [
             ("items", f"{made.items:,}, {made.sampled:,} of them looked at"),
             ("calls", f"{made.calls:,}, and {made.known:,} that are known"),
-            ("cost", f"about {_dollars(made.cost)}, at most {_dollars(made.most)}"),
+            ("cost", f"about {dollars(made.cost)}, at most {dollars(made.most)}"),
         ],
     )
-    return exits.OK
 
 
-def _dollars(amount: float | None) -> str:
+def dollars(amount: float | None) -> str:
+    """An amount as people read it; `no price` where nobody knows one."""
     if amount is None:
         return "no price"
     return f"${amount:.4f}" if amount < 1 else f"${amount:,.2f}"

@@ -1,0 +1,65 @@
+"""`jury stability RUN --ask N` and `jury bias RUN --ask N`: the quote, the consent, and the asking."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+from jury.audit import Again, ask_again_sync, quote_again
+from jury.cli import exits
+from jury.cli.functions import load_function
+from jury.cli.quoting import dollars, say
+from jury.errors import ConfigError
+from jury.runner import Quote, RunSpec
+from jury.store import Run
+
+
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """What was asked for. `ask`: how many items; None: nobody is asked."""
+
+    ask: int | None = None
+    repetitions: int = 3
+    seed: int = 0
+    config: str | None = None
+    estimate: bool = False
+    budget: float | None = None
+    yes: bool = False
+    json: bool = False
+
+
+def asked(run: Run, options: AskOptions) -> int | None:
+    """Asks again where that was wanted; an exit code where the command ends here. Raises `ConfigError`, `DataError`."""
+    if options.ask is None:
+        if options.estimate or options.budget is not None or options.config is not None or options.yes:
+            raise ConfigError("--estimate, --budget, --config and --yes belong to --ask N: how many items to ask about")
+        return None
+    plan = Again(options.ask, options.repetitions, options.seed, options.budget)
+    jury = RunSpec.from_file(options.config).make_jury(load_function) if options.config else None
+    quote = quote_again(run, plan, jury=jury, load=load_function)
+    if options.estimate:
+        say(quote, options.json)
+        return exits.OK
+    if not _agreed(quote, options):
+        return exits.OK
+    found = ask_again_sync(run, plan, jury=jury, load=load_function)
+    told = f"asked {found.asked.live:,} questions about {found.items:,} items"
+    known = found.asked.recalled + found.asked.cached
+    price = "at an unknown price" if found.asked.unpriced else f"for {dollars(found.spent)}"
+    lost = f"; {found.asked.failed:,} failed" if found.asked.failed else ""
+    short = f"; {found.asked.refused:,} were not asked: the budget is used up" if found.asked.refused else ""
+    sys.stderr.write(f"{told} {price}; {known:,} were known{lost}{short}\n")
+    return None
+
+
+def _agreed(quote: Quote, options: AskOptions) -> bool:
+    """Whether it may be paid: what costs nothing, what a budget caps, and what somebody says yes to."""
+    if options.yes or options.budget is not None or not quote.calls or quote.most == 0:
+        return True
+    price = f"about {dollars(quote.cost)}, at most {dollars(quote.most)}"
+    told = f"{quote.calls:,} questions about {quote.items:,} items, {price}"
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise ConfigError(f"this asks {told}: confirm it with --yes, or cap it with --budget DOLLARS")
+    sys.stderr.write(f"{told}. Ask? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,0 +1,211 @@
+"""A run asked again: the same questions, into its own log, and nothing twice."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from jury import ConfigError, DataError, JudgeSpec, Labels, ScriptedProvider, llm_jury, llm_jury_pairwise
+from jury.audit import Again, ask_again_sync, audited, jury_of, leanings, quote_again, repeats, stability
+from jury.runner import RunSpec, replay, run_sync
+from jury.store import Run, RunWriter
+from jury.store.index import JUDGMENTS
+from jury.store.lines import read_lines
+
+YES, NO = '{"explanation": "yes", "value": true}', '{"explanation": "no", "value": false}'
+ROWS = [{"id": f"r{i}", "input": f"q{i}", "output": f"a{i}", "extra": [i]} for i in range(12)]
+
+
+def wavering(request):
+    """Says yes the first time, and then of every item whose number is odd the other way round."""
+    text = request.prompt
+    odd = any(f"a{i}" in text for i in (1, 3, 5, 7, 9, 11) if f"a{i}<" in text or f"a{i}\n" in text)
+    return NO if odd and request.repetition else YES
+
+
+def recorded(folder, answer=wavering, rows=ROWS, **options):
+    judge = JudgeSpec("scripted/w", provider=ScriptedProvider(answer), settings={"temperature": 0.3})
+    jury = llm_jury(criteria="Is it good?", judges=[judge], **options)
+    run_sync(RunSpec(rows, jury, cache=False), folder)
+    return Run.open(folder), jury
+
+
+def lines_of(folder):
+    return [line for _, line in read_lines(folder / JUDGMENTS)]
+
+
+def test_asked_again_goes_into_the_log_and_no_verdict_changes(tmp_path):
+    run, jury = recorded(tmp_path / "run")
+    before = list(run.results())
+    found = ask_again_sync(run, Again(items=12, repetitions=3), jury=jury)
+    assert (found.items, found.asked.live, found.asked.recalled) == (12, 24, 12)
+    again = Run.open(tmp_path / "run")
+    assert list(again.results()) == before
+    assert len(lines_of(tmp_path / "run")) == 36
+    assert again.damage() == []
+    assert replay(tmp_path / "run").same
+    assert again.manifest.history[-1]["again"] == {"items": 12, "repetitions": 3, "seed": 0}
+    assert again.manifest.finished
+    told = stability(audited(again))
+    assert told.repetitions == 3
+    assert told.judges[0].retest.flip_rate.value == pytest.approx(0.5)
+    assert told.judges[0].retest.usable == 12
+    assert {item for item, _ in told.unstable} == {f"r{i}" for i in (1, 3, 5, 7, 9, 11)}
+
+
+def test_nothing_is_asked_twice_and_more_items_hold_the_fewer(tmp_path):
+    run, jury = recorded(tmp_path / "run")
+    plan = Again(items=4, repetitions=3)
+    assert ask_again_sync(run, plan, jury=jury).asked.live == 8
+    assert quote_again(run, plan, jury=jury).calls == 0
+    assert ask_again_sync(run, plan, jury=jury).asked.live == 0
+    assert quote_again(run, Again(items=6, repetitions=3), jury=jury).calls == 4
+    assert ask_again_sync(run, Again(items=6, repetitions=3), jury=jury).asked.live == 4
+    assert ask_again_sync(run, Again(items=6, repetitions=4), jury=jury).asked.live == 6
+
+
+def test_a_later_run_with_repetitions_uses_what_was_asked(tmp_path):
+    run, jury = recorded(tmp_path / "run")
+    ask_again_sync(run, Again(items=12, repetitions=3), jury=jury)
+    judge = JudgeSpec("scripted/w", provider=ScriptedProvider([]), settings={"temperature": 0.3})
+    thrice = llm_jury(criteria="Is it good?", judges=[judge], repetitions=3)
+    report = run_sync(RunSpec(ROWS, thrice, cache=False), tmp_path / "run")
+    assert (report.asked.live, report.asked.recalled) == (0, 36)
+
+
+def test_the_jury_is_made_again_from_the_folder(tmp_path):
+    """Prompt, settings, scale, variables and seats come from the manifest alone: every key is the same."""
+    provider = ScriptedProvider(lambda request: '{"explanation": "", "value": "B"}', name="openai")
+    config = {
+        "criteria": "Is it {{tone}}?",
+        "judges": [
+            JudgeSpec("openai/gpt-5-mini", provider=provider, settings={"temperature": 0.7}),
+            JudgeSpec("openai/gpt-5-mini", id="other", provider=provider, prompt="{{output.response}} {{row.extra}}"),
+        ],
+        "labels": ["A", "B", "NA"],
+        "na": "NA",
+        "variables": {"tone": "kind"},
+        "repetitions": 2,
+    }
+    run_sync(RunSpec(ROWS, config, cache=False, map={"input": "input"}), tmp_path / "run")
+    run = Run.open(tmp_path / "run")
+    quote = quote_again(run, Again(items=5, repetitions=3))
+    assert (quote.known, quote.calls, quote.items) == (20, 10, 5)
+    assert quote.cost > 0
+    made = jury_of(run)
+    assert made.scale == Labels(["A", "B", "NA"], na="NA")
+    assert [s.name for s in made.panel.seats] == ["openai/gpt-5-mini", "other"]
+
+
+@pytest.mark.parametrize(
+    "change", [{"settings": {"temperature": 0.9}}, {"prompt": "Something else {{output.response}}"}]
+)
+def test_another_question_is_refused_before_anything_is_asked(tmp_path, change):
+    run, _ = recorded(tmp_path / "run")
+    provider = ScriptedProvider(lambda request: YES)
+    other = llm_jury(criteria="Is it good?", judges=[JudgeSpec("scripted/w", provider=provider, **change)])
+    with pytest.raises(ConfigError, match="is not what it was asked"):
+        ask_again_sync(run, Again(), jury=other)
+    assert provider.requests == []
+    assert len(lines_of(tmp_path / "run")) == 12
+
+
+def length(output):
+    return len(output) > 2
+
+
+def test_a_judge_function_is_found_by_its_name_and_code(tmp_path):
+    def load(name):
+        assert name == "judges.py:length"
+        return length
+
+    config = {"criteria": "c", "judges": ["judges.py:length"]}
+    run_sync(RunSpec(ROWS, config), tmp_path / "run", load=load)
+    run = Run.open(tmp_path / "run")
+    assert ask_again_sync(run, Again(items=12, repetitions=2), load=load).asked.live == 12
+    with pytest.raises(ConfigError, match="--config"):
+        quote_again(run, Again())
+    with pytest.raises(ConfigError, match="not the code"):
+        quote_again(run, Again(), load=lambda name: lambda output: True)
+
+
+def test_items_that_failed_or_were_not_judged_are_not_drawn(tmp_path):
+    def failing(request):
+        return None if "a3" in request.prompt else YES
+
+    rows = [*ROWS, {"id": "gone", "input": "q", "error": "no answer"}]
+    run, jury = recorded(tmp_path / "run", failing, rows, retries=0)
+    assert ask_again_sync(run, Again(items=50, repetitions=2), jury=jury).items == 11
+
+
+def test_without_a_usable_item_and_with_odd_numbers_there_is_a_word(tmp_path):
+    run, jury = recorded(tmp_path / "run", lambda request: None, retries=0)
+    with pytest.raises(ConfigError, match="finish the run first"):
+        ask_again_sync(run, Again(), jury=jury)
+    for wrong in ({"items": 0}, {"repetitions": 0}, {"budget": -1.0}):
+        with pytest.raises(ConfigError):
+            Again(**wrong)
+
+
+def test_a_locked_folder_is_left_alone(tmp_path):
+    run, jury = recorded(tmp_path / "run")
+    with RunWriter(tmp_path / "run"), pytest.raises(DataError, match="another"):
+        ask_again_sync(run, Again(items=2), jury=jury)
+
+
+def slots(request):
+    """Likes the first slot, except for one pair."""
+    return '{"explanation": "", "value": "' + ("B" if "question 3" in request.prompt else "A") + '"}'
+
+
+def pairs(folder, swap):
+    rows = [
+        {"id": f"p{i}", "question": f"question {i}", "response_a": f"x{i}", "response_b": f"y{i}"} for i in range(10)
+    ]
+    judge = JudgeSpec("scripted/s", provider=ScriptedProvider(slots))
+    jury = llm_jury_pairwise(judges=[judge], swap=swap)
+    run_sync(RunSpec(rows, jury, cache=False), folder)
+    return Run.open(folder), jury
+
+
+def test_pairs_of_one_order_are_asked_in_the_other(tmp_path):
+    run, jury = pairs(tmp_path / "run", swap=False)
+    assert leanings(audited(run))[0].position is None
+    assert ask_again_sync(run, Again(items=10, repetitions=1), jury=jury).asked.live == 10
+    lean = leanings(audited(Run.open(tmp_path / "run")))[0]
+    assert (lean.position.primacy, lean.position.recency, lean.position.n) == (9, 1, 10)
+    assert jury.orders == ("ab",)  # the jury that was given is left as it was
+
+
+def test_flips_by_the_order_stand_beside_noise(tmp_path):
+    run, jury = pairs(tmp_path / "run", swap=True)
+    ask_again_sync(run, Again(items=10, repetitions=2), jury=jury)
+    told = stability(audited(Run.open(tmp_path / "run"))).judges[0]
+    assert told.retest.flip_rate.value == 0.0
+    assert told.swapped.change_rate.value == 1.0
+    assert told.beyond.value == 1.0
+
+
+def test_answers_to_an_older_prompt_are_not_repeats(tmp_path):
+    run, jury = recorded(tmp_path / "run")
+    ask_again_sync(run, Again(items=12, repetitions=3), jury=jury)
+    provider = ScriptedProvider(lambda request: YES)
+    new = llm_jury(prompt="New: {{output.response}}", judges=[JudgeSpec("scripted/w", provider=provider)])
+    run_sync(RunSpec(ROWS, new, cache=False), tmp_path / "run")
+    asked = repeats(audited(Run.open(tmp_path / "run")))
+    assert [len(one.values) for one in asked] == [1] * 12
+
+
+def test_criteria_of_a_rubric_that_are_asked_one_by_one_are_not_repetitions(tmp_path):
+    rubric = {"criteria": [{"key": k, "question": f"Is it {k}?", "scale": "0/1"} for k in ("right", "clear")]}
+
+    def answer(request):
+        return json.dumps({"explanation": "", "score": 1 if "right" in request.prompt else 0})
+
+    judge = JudgeSpec("scripted/r", provider=ScriptedProvider(answer))
+    run_sync(RunSpec(ROWS, llm_jury(rubric=rubric, ask="each", judges=[judge]), cache=False), tmp_path / "run")
+    asked = repeats(audited(Run.open(tmp_path / "run")))
+    assert len(asked) == 24
+    assert {one.criterion for one in asked} == {"right", "clear"}
+    assert all(len(one.values) == 1 for one in asked)
