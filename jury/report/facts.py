@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
 from jury.audit import Audited, Worth, audited, worth
+from jury.report.criteria import criteria
+from jury.report.findings import findings
 from jury.report.heads import head
 from jury.report.items import items
+from jury.report.pairing import difference, pairs
 from jury.report.panels import panel
-from jury.report.parts import Report
+from jury.report.parts import ItemFacts, Report
 from jury.store import Run
+
+SAMPLE = 10  # passing items to read
 
 
 def facts(run: Run, *, other: Run | None = None, earlier: Sequence[Run] = (), seed: int = 0) -> Report:
@@ -20,14 +26,42 @@ def facts(run: Run, *, other: Run | None = None, earlier: Sequence[Run] = (), se
     """
     audit = audited(run)
     valued = _valued(audit, seed)
+    first = head(audit, valued, seed)
+    shown = items(audit)
+    against = None
+    if other is not None:
+        second = audited(other)
+        against = difference(audit, second, head(second, None, seed))
     return Report(
-        head=head(audit, valued, seed),
+        head=first,
         panel=panel(audit, valued, seed),
-        items=items(audit),
+        items=shown,
+        findings=findings(audit, shown, [audited(r) for r in earlier]),
+        sample=_sample(shown, seed),
+        criteria=criteria(audit, seed),
+        pairs=pairs(audit, first, seed),
+        difference=against,
         prompts=dict(run.manifest.prompts),
+        notes=_notes(audit),
     )
 
 
 def _valued(audit: Audited, seed: int) -> Worth | None:
     """What the panel is worth; None where votes are plain numbers, which no statistic of it is defined for."""
     return worth(audit, seed=seed) if audit.labels and audit.judged else None
+
+
+def _sample(shown: Sequence[ItemFacts], seed: int) -> tuple[str, ...]:
+    """Passing items (of pairs: decided ones), drawn at random."""
+    passing = [item.id for item in shown if item.outcome in ("pass", "A", "B", "tie")]
+    return tuple(random.Random(seed).sample(passing, min(SAMPLE, len(passing))))
+
+
+def _notes(audit: Audited) -> tuple[str, ...]:
+    """What a reader must know before the numbers."""
+    found: list[str] = []
+    if not audit.run.manifest.finished:
+        found.append("The run is not finished: numbers are of the items that were judged so far.")
+    if not audit.judged:
+        found.append("The run has no results yet.")
+    return tuple(found)

@@ -1,0 +1,162 @@
+"""Findings: failed items that seem to fail for one reason, how many, and what to look at first.
+
+Failed items are grouped by criterion, then by rule (or step) where judges name one, then by how alike the reasons of
+the judges who failed them are (`alike.py`). An item that fails several criteria is in several findings. These are
+groups to read, not causes: what fails alike in words may differ in cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from jury.audit import Audited
+from jury.audit.reading import Judged
+from jury.report import words
+from jury.report.alike import alike, groups, shared, typical, words_of
+from jury.report.parts import Finding, ItemFacts
+from jury.results import CriterionResult, PanelResult, Vote
+from jury.sessions.counting import Counts
+from jury.summary import outcome
+
+MOST = 50  # findings; smaller ones are one at the end
+_EXAMPLES = 3
+_TITLE = 110  # characters
+_SPLIT = 0.5  # of a finding's items: as many split votes are worth a look before anything else
+
+
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    """Why one item fails one criterion."""
+
+    item: str
+    criterion: str
+    rule: str
+    text: str
+    words: frozenset[str]
+
+
+def findings(audit: Audited, items: Sequence[ItemFacts], earlier: Sequence[Audited] = ()) -> tuple[Finding, ...]:
+    """The largest first. `earlier` runs give the trend, oldest first. Pairs fail nothing, so they have none."""
+    known = {item.id: item for item in items}
+    before = [(run, list(_reasons(run))) for run in earlier]
+    made: list[Finding] = []
+    for (criterion, rule), reasons in _by_rule(_reasons(audit)).items():
+        for group in [range(len(reasons))] if rule else groups([r.words for r in reasons]):
+            found = [reasons[i] for i in group]
+            one = _finding(criterion, rule, found, known)
+            made.append(replace(one, trend=tuple(_trend(audit, one, found, before))) if before else one)
+    made.sort(key=lambda f: (-f.count, f.criterion, f.title))
+    return tuple(made if len(made) <= MOST else [*made[: MOST - 1], _rest(made[MOST - 1 :])])
+
+
+def _reasons(audit: Audited) -> Iterator[_Reason]:
+    for one in audit.judged:
+        if isinstance(one.result, PanelResult) and outcome(one.result) == "fail":
+            yield from _of_item(one, one.result)
+
+
+def _of_item(one: Judged, result: PanelResult) -> Iterator[_Reason]:
+    failed = [c for c in result.criteria if c.passed is False]
+    if not failed:  # one verdict, or a rule over criteria that no criterion breaks by itself
+        text = _said(result.votes, result.value) or result.explanation
+        yield _Reason(one.item.id, "", "", text, words_of(text))
+        return
+    counts = Counts()
+    counts.add(result)
+    for criterion in failed:
+        text = _said(criterion.votes, criterion.value) or criterion.explanation
+        by_field = counts.criteria[criterion.key].by_key
+        rules = [f"{_singular(name)} {key}" for name, keys in by_field.items() for key in keys]
+        for rule in rules or [""]:
+            yield _Reason(one.item.id, criterion.key, rule, text or _entries(criterion), words_of(text))
+
+
+def _said(votes: Iterable[Vote], value: object) -> str:
+    """The reason of the first judge who is of the panel's opinion, with its evidence."""
+    for vote in votes:
+        if vote.decided and vote.value == value and (vote.explanation or vote.verdict.evidence):
+            return vote.explanation or "; ".join(vote.verdict.evidence)
+    return ""
+
+
+def _entries(criterion: CriterionResult) -> str:
+    """What judges listed, where they gave no reason in words."""
+    telling = next((v for v in criterion.votes if v.decided and v.value == criterion.value), None)
+    return "; ".join(f"{k}: {v}" for k, v in telling.verdict.fields.items()) if telling else ""
+
+
+def _singular(name: str) -> str:
+    """A list field's name for one entry: `violations` -> `violation`."""
+    return name.replace("_", " ").removesuffix("s")
+
+
+def _by_rule(reasons: Iterable[_Reason]) -> dict[tuple[str, str], list[_Reason]]:
+    made: dict[tuple[str, str], list[_Reason]] = {}
+    for reason in reasons:
+        made.setdefault((reason.criterion, reason.rule), []).append(reason)
+    return made
+
+
+def _finding(criterion: str, rule: str, found: Sequence[_Reason], known: dict[str, ItemFacts]) -> Finding:
+    order = typical([r.words for r in found])
+    examples = tuple((found[i].item, found[i].text) for i in order[:_EXAMPLES])
+    told = " ".join(examples[0][1].split())
+    lead = ": ".join(part for part in (criterion, rule) if part)
+    text = told if len(told) <= _TITLE else told[: _TITLE - 1].rstrip() + "…"
+    items = tuple(dict.fromkeys(r.item for r in found))
+    title = ": ".join(part for part in (lead, text) if part) or "failed without a reason"
+    return Finding(
+        title=title,
+        count=len(items),
+        items=items,
+        criterion=criterion,
+        rule=rule,
+        words=shared([r.words for r in found]) if len(found) > 1 else (),
+        examples=examples,
+        first=_first(items, examples[0][0], known),
+    )
+
+
+def _first(items: Sequence[str], example: str, known: dict[str, ItemFacts]) -> str:
+    """What to look at first."""
+    facts = [known[i] for i in items if i in known]
+    n = len(facts)
+    unfound = sum("evidence_missing" in f.flags for f in facts)
+    split = sum("split" in f.flags for f in facts)
+    if n and unfound > _SPLIT * n:
+        return (
+            f"On {unfound} of {words.count(n, 'item')} a judge quotes what is not in the text: "
+            "check the judges before the system."
+        )
+    if n and split > _SPLIT * n:
+        return (
+            f"Judges split on {split} of {words.count(n, 'item')}: read those first; "
+            "the criterion may leave open what they disagree about."
+        )
+    if n == 1:
+        return f"One item: open {example} and see whether you agree."
+    return f"Open {example}, the most typical: if you agree with it, this is the system's fault."
+
+
+def _trend(
+    audit: Audited, one: Finding, found: Sequence[_Reason], before: Sequence[tuple[Audited, list[_Reason]]]
+) -> Iterator[tuple[str, int, int]]:
+    lead = found[0].words
+    for run, reasons in before:
+        same = (r for r in reasons if (r.criterion, r.rule) == (one.criterion, one.rule))
+        hits = {r.item for r in same if one.rule or alike(lead, r.words)}
+        yield _name(run), len(hits), len(run.judged)
+    yield _name(audit), one.count, len(audit.judged)
+
+
+def _name(audit: Audited) -> str:
+    return audit.run.manifest.created[:16].replace("T", " ") or audit.run.folder.name
+
+
+def _rest(small: Sequence[Finding]) -> Finding:
+    """All that is too small to be a finding of its own."""
+    items = tuple(dict.fromkeys(i for f in small for i in f.items))
+    examples = tuple(f.examples[0] for f in small[:_EXAMPLES])
+    first = "Reasons that few items share: read some of them for a kind of failure that words do not show."
+    return Finding(f"{len(small)} smaller groups", len(items), items, examples=examples, first=first)
