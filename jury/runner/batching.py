@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from jury.errors import ProviderError
+from jury.errors import ConfigError, ProviderError
 from jury.governed import most_cost, tokens
 from jury.judge import Seat
 from jury.keys import Question
@@ -37,6 +37,7 @@ from jury.runner.entries import entries
 from jury.runner.keeper import now
 from jury.runner.questions import questions
 from jury.runner.spec import Loader, RunSpec
+from jury.sessions.judging import SessionJury
 from jury.store import RunWriter, StoredJudgment
 from jury.store.lines import Appender, encode, read_lines
 
@@ -70,6 +71,8 @@ class _Batches:
     def __init__(self, spec: RunSpec, jury: AnyJury, writer: RunWriter, say: Callable[[str], None]) -> None:
         self.spec, self.jury, self.writer, self.say = spec, jury, writer, say
         self.report = BatchReport()
+        if isinstance(jury, SessionJury):
+            raise ConfigError("a run of sessions is asked live: leave out --batch")
         self._seats = {s.name: s for s in jury.panel.seats if s.function is None}
         self._apis: dict[str, BatchApi] = {}
         for seat in self._seats.values():

@@ -13,18 +13,30 @@ from jury.errors import ConfigError
 from jury.judge import Seat
 from jury.keys import function_name, shaping_settings
 from jury.pairwise import WINNERS, PairwiseJury
-from jury.pointwise import Jury
+from jury.panel import Panel
 from jury.providers import prices
-from jury.runner.spec import RunSpec
+from jury.runner.described import criteria_of, session_changes, session_scale, session_shaping
+from jury.runner.spec import AnyJury, RunSpec
+from jury.sessions.judging import SessionJury
 from jury.store import RunManifest, scale_to_dict
 from jury.store.lines import digest
 from jury.versions import refuse_edits
 
-AnyJury = Jury | PairwiseJury
+
+def panels_of(jury: AnyJury) -> tuple[Panel, ...]:
+    """The panels of a jury: one, or one for each call that a session jury makes; none where it has only checks."""
+    return jury.panels if isinstance(jury, SessionJury) else (jury.panel,)
+
+
+def seats_of(jury: AnyJury) -> list[Seat]:
+    """Every seat and stand-in of a jury; one that sits on several panels is there for each."""
+    return [seat for panel in panels_of(jury) for seat in (*panel.seats, *panel.stand_ins)]
 
 
 def manifest_of(spec: RunSpec, jury: AnyJury, name: str) -> RunManifest:
     """The manifest of a run with this jury, before anything was judged."""
+    if isinstance(jury, SessionJury):
+        return _session_manifest(spec, jury, name)
     panel = jury.panel
     pairwise = isinstance(jury, PairwiseJury)
     method = None if isinstance(jury, PairwiseJury) else jury.method
@@ -36,7 +48,11 @@ def manifest_of(spec: RunSpec, jury: AnyJury, name: str) -> RunManifest:
         kind="pairwise" if pairwise else "pointwise" if method is None else "rubric",
         name=spec.name or name,
         jury_version=__version__,
-        spec={**spec.to_dict(), **({"rubric": method.rubric.to_dict(), **method.settings} if method else {})},
+        spec={
+            **spec.to_dict(),
+            **_panel_words(jury),
+            **({"rubric": method.rubric.to_dict(), **method.settings} if method else {}),
+        },
         criteria=jury.criteria,
         scale=scale_to_dict(WINNERS if isinstance(jury, PairwiseJury) else jury.scale),
         rule=_rule_name(jury),
@@ -48,22 +64,67 @@ def manifest_of(spec: RunSpec, jury: AnyJury, name: str) -> RunManifest:
     )
 
 
+def _session_manifest(spec: RunSpec, jury: SessionJury, name: str) -> RunManifest:
+    panels = jury.panels
+    first = panels[0] if panels else None
+    specs = [p.spec for panel in panels for p in panel.prompts] + [c.prompt.spec for c in jury.criteria]
+    given = {k: v for k, v in spec.to_dict().items() if k not in ("context", "examples")}  # they are in the criteria
+    how = {"ask": jury.ask, "long": jury.long, "session_tokens": jury.session_tokens}
+    return RunManifest(
+        kind="session",
+        name=spec.name or name,
+        jury_version=__version__,
+        spec={
+            **given,
+            **_panel_words(jury),
+            **how,
+            "criteria": criteria_of(jury),
+            "checks": [c.name for c in jury.checks],
+        },
+        criteria=", ".join([*(c.key for c in jury.criteria), *(c.name for c in jury.checks)]),
+        scale=session_scale(),
+        rule=_rule_name(jury) if first else "",
+        quorum=first.quorum() if first else None,
+        judges=tuple(_seat(s) for s in first.seats) if first else (),
+        stand_ins=tuple(_seat(s) for s in first.stand_ins) if first else (),
+        prompts={s.digest: {"name": s.name, "version": s.version, "system": s.system, "user": s.user} for s in specs},
+        data={"path": spec.data if isinstance(spec.data, str) else None},
+    )
+
+
+def _panel_words(jury: AnyJury) -> dict[str, Any]:
+    """What a ready jury says of its panel beyond what a manifest has a place for; a replay needs it."""
+    spec = jury.spec
+    words = {
+        "assignment": spec.assignment if spec.assignment != "all" else None,
+        "stop": spec.stop,
+        "tie_break": function_name(spec.tie_break) if spec.tie_break else None,
+    }
+    return {name: word for name, word in words.items() if word is not None}
+
+
 def fingerprint(jury: AnyJury) -> str:
     """A digest of everything about the jury that can change a result; an item's seal is made of it."""
     spec = jury.spec
-    panel = jury.panel
-    shaping = {
-        "seats": [_seat(s) for s in panel.seats],
-        "stand_ins": [_seat(s) for s in panel.stand_ins],
-        "scale": repr(WINNERS if isinstance(jury, PairwiseJury) else jury.scale),
-        "orders": jury.orders if isinstance(jury, PairwiseJury) else (),
-        "criteria": jury.criteria,
-        "method": None if isinstance(jury, PairwiseJury) or jury.method is None else jury.method.shaping,
+    panels = panels_of(jury)
+    shaping: dict[str, Any] = {
+        "seats": [_seat(s) for panel in panels for s in panel.seats],
+        "stand_ins": [_seat(s) for panel in panels for s in panel.stand_ins],
         "variables": jury.variables,
-        "rule": _rule_name(jury),
+        "rule": _rule_name(jury) if panels else None,
         "tie_break": function_name(spec.tie_break) if spec.tie_break else None,
-        "panel": (spec.repetitions, panel.quorum(), spec.assignment, spec.stop),
+        "panel": (spec.repetitions, panels[0].quorum() if panels else None, spec.assignment, spec.stop),
     }
+    if isinstance(jury, SessionJury):
+        shaping |= session_shaping(jury)
+    else:
+        pairwise = isinstance(jury, PairwiseJury)
+        shaping |= {
+            "scale": repr(WINNERS if pairwise else jury.scale),
+            "orders": jury.orders if pairwise else (),
+            "criteria": jury.criteria,
+            "method": None if pairwise or jury.method is None else jury.method.shaping,
+        }
     return digest(json.dumps(shaping, sort_keys=True, default=repr).encode("utf-8", "surrogatepass"))
 
 
@@ -79,7 +140,7 @@ def changes(before: RunManifest, now: RunManifest) -> list[str]:
         a, b = _plain(getattr(before, what)), _plain(getattr(now, what))
         if a != b:
             said.append(f"{what.replace('_', '-')} changed" + (f" from {a} to {b}" if len(f"{a}{b}") < 60 else ""))
-    return said
+    return said + (session_changes(before.spec, now.spec) if now.kind == "session" else [])
 
 
 def continued(before: RunManifest | None, now: RunManifest, at: str) -> RunManifest:
@@ -104,7 +165,7 @@ def compared(before: RunManifest | None, now: RunManifest, folder: Path, *, forc
 def price_sources(jury: AnyJury) -> dict[str, str | None]:
     """By seat, where its price comes from."""
     found: dict[str, str | None] = {}
-    for seat in (*jury.panel.seats, *jury.panel.stand_ins):
+    for seat in seats_of(jury):
         price = prices.find(seat.provider.name, seat.model) if seat.function is None else None
         found[seat.name] = (f"list {price.date}" if price.date else "configuration") if price else None
     return found
@@ -128,7 +189,7 @@ def _seat(seat: Seat) -> dict[str, Any]:
 
 def _rule_name(jury: AnyJury) -> str:
     given: str | Callable[[Sequence[Any]], Any] | None = jury.spec.aggregator
-    return function_name(given) if callable(given) else jury.panel.rule.name
+    return function_name(given) if callable(given) else panels_of(jury)[0].rule.name
 
 
 def _plain(value: Any) -> Any:

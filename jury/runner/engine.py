@@ -22,13 +22,23 @@ from jury.forecasting import Foresight
 from jury.pairwise import PairwiseJury
 from jury.providers import registry
 from jury.results import Comparison, PanelResult
-from jury.runner.describe import AnyJury, compared, continued, fingerprint, manifest_of, price_sources
+from jury.runner.describe import (
+    AnyJury,
+    compared,
+    continued,
+    fingerprint,
+    manifest_of,
+    panels_of,
+    price_sources,
+    seats_of,
+)
 from jury.runner.entries import Entry, entries, from_stdin
 from jury.runner.governors import Governors
 from jury.runner.keeper import Asked, Keeper, now
 from jury.runner.memory import remember
 from jury.runner.spec import Loader, RunSpec
 from jury.runner.totals import Totals
+from jury.sessions.judging import SessionJury
 from jury.store import RunManifest, RunWriter, StoredResult
 from jury.store.index import short
 from jury.store.lines import digest
@@ -125,7 +135,11 @@ class _Pass:
         self._count(stored, new=True)
 
     async def _judge(self, entry: Entry) -> PanelResult | Comparison:
-        jury, pair = self.jury, entry.pair
+        jury, pair, one = self.jury, entry.pair, entry.recording
+        if isinstance(jury, SessionJury):
+            if one is None:
+                raise ConfigError("a session jury needs sessions: kind session")
+            return await jury.judge(one.session, context=one.context, id=one.id, number=one.number)
         if isinstance(jury, PairwiseJury):
             if pair is None:
                 raise ConfigError("a pairwise jury needs pairs")
@@ -186,7 +200,7 @@ async def run(
         keeper = Keeper(writer, price_sources(jury), cache)
         budget = None if spec.budget is None else Budget(spec.budget, writer.cost)
         govern = Governors(spec, budget)
-        for seat in (*jury.panel.seats, *jury.panel.stand_ins):
+        for seat in seats_of(jury):
             seat.recorder = keeper
             seat.route(govern.before)
         it = _Pass(
@@ -205,7 +219,7 @@ async def run(
                 _leave(it, manifest, started, changed, done)
             raise
         finally:
-            for seat in (*jury.panel.seats, *jury.panel.stand_ins):
+            for seat in seats_of(jury):
                 seat.recorder = None
                 seat.route(govern.gone)
             if cache is not None:
@@ -235,13 +249,15 @@ def run_sync(spec: RunSpec, folder: str | Path, **options: Any) -> RunReport:
 
 def _ready(spec: RunSpec, jury: AnyJury) -> None:
     """What can be known before the first call: providers, prices where there is a budget, and not every key missing."""
-    seats = jury.panel.seats
-    Governors(spec, None if spec.budget is None else Budget(spec.budget)).check((*seats, *jury.panel.stand_ins))
-    missing = {s.name: _missing_key(s) for s in seats if s.function is None}
-    said = [why for why in missing.values() if why]
+    seats = [seat for panel in panels_of(jury) for seat in panel.seats]
+    Governors(spec, None if spec.budget is None else Budget(spec.budget)).check(seats_of(jury))
+    if isinstance(jury, SessionJury) and isinstance(spec.data, str):  # sessions that bring no context of their own
+        jury.check_context()
+    said = [why for s in seats if s.function is None and (why := _missing_key(s))]
     if said and len(said) == len(seats):
         raise ConfigError("; ".join(dict.fromkeys(said)))
-    jury.panel.lone = False  # an exception of the only judge function costs its item, not the run
+    for panel in panels_of(jury):
+        panel.lone = False  # an exception of the only judge function costs its item, not the run
 
 
 def _missing_key(seat: Any) -> str | None:
@@ -276,7 +292,7 @@ def _history(it: _Pass, started: str, changed: list[str]) -> dict[str, Any]:
 
 
 def _foresight(jury: AnyJury) -> Foresight | None:
-    forecaster = jury.panel.forecaster
+    forecaster = None if isinstance(jury, SessionJury) else jury.panel.forecaster
     return forecaster.foresight if forecaster is not None else None
 
 

@@ -12,6 +12,7 @@ from jury.data import DataPoint, Output, ResponsePair
 from jury.datasets import STDIN, Row, rows, to_item, to_pair
 from jury.errors import ConfigError
 from jury.messages import text_of, to_messages
+from jury.runner.recordings import Recording, recordings
 from jury.runner.spec import RunSpec
 from jury.store import StoredItem
 from jury.store.lines import digest, encode
@@ -19,18 +20,23 @@ from jury.store.lines import digest, encode
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One item: `item` is what the folder keeps, `point` and `output` (or `pair`) what the jury gets."""
+    """One item: `item` is what the folder keeps, `point` and `output` (or `pair`, `recording`) what the jury gets."""
 
     item: StoredItem
     point: DataPoint | None = None
     output: Output | None = None
     pair: ResponsePair | None = None
+    recording: Recording | None = None
 
 
 def entries(spec: RunSpec) -> Iterator[Entry]:
     """The items of a run's data, one after the other. Raises `DataError` where it is reached."""
     if spec.data is None:
         raise ConfigError("data: which file is to be judged?")
+    if spec.kind == "session":
+        for one in islice(recordings(spec.data, spec.format), spec.limit):
+            yield Entry(one.item, recording=one)
+        return
     found = rows(spec.data, mapping=spec.map or None, encoding=spec.encoding, delimiter=spec.delimiter)
     for row in islice(found, spec.limit):
         yield entry_of(row, spec.kind)

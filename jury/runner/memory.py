@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from jury.pairwise import WINNERS, PairwiseJury
 from jury.runner.describe import AnyJury
+from jury.sessions.judging import SessionJury
 from jury.store.index import RESULTS
 from jury.store.lines import read_lines
 
@@ -14,7 +15,12 @@ _MOST = 20_000  # results read: enough to learn from
 
 
 def remember(jury: AnyJury, folder: Path) -> None:
-    """Teaches the panel the items that were polled in full and without a failure by these very seats."""
+    """Teaches the panel the items that were polled in full and without a failure by these very seats.
+
+    The panels of a session jury, one for each criterion, learn anew in every pass.
+    """
+    if isinstance(jury, SessionJury):
+        return
     panel = jury.panel
     forecaster = panel.forecaster
     if forecaster is None:

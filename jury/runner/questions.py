@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from jury.judge import Case, Seat
 from jury.pairwise import PairwiseJury
+from jury.pointwise import Jury
 from jury.runner.describe import AnyJury
 from jury.runner.entries import Entry
+from jury.sessions.judging import SessionJury
 
 
 def questions(jury: AnyJury, entry: Entry) -> Iterator[tuple[Seat, Case, int]]:
     """(seat, case, repetition) of every question; none for a target that errored. Stand-ins are not counted."""
     if entry.item.error is not None:
+        return
+    if isinstance(jury, SessionJury):
+        one = entry.recording
+        if one is not None:
+            named = replace(one.session, id=one.id)
+            yield from jury.questions(named, context=one.context, number=one.number)
         return
     cases = _cases(jury, entry)
     for seat in jury.panel.assigned(entry.item.number):
@@ -21,7 +30,7 @@ def questions(jury: AnyJury, entry: Entry) -> Iterator[tuple[Seat, Case, int]]:
                 yield seat, case, repetition
 
 
-def _cases(jury: AnyJury, entry: Entry) -> Callable[[Seat, int], Sequence[Case]]:
+def _cases(jury: Jury | PairwiseJury, entry: Entry) -> Callable[[Seat, int], Sequence[Case]]:
     wanted = jury.panel.wanted
     if isinstance(jury, PairwiseJury):
         pair = entry.pair

@@ -11,7 +11,8 @@
     na: NA
     concurrency: 64
 
-Every other key is a keyword of `llm_jury` or `llm_jury_pairwise` (docs/reference/run-config.md lists them).
+Every other key is a keyword of `llm_jury`, `llm_jury_pairwise` or `session_jury` (docs/reference/run-config.md lists
+them).
 """
 
 from __future__ import annotations
@@ -31,9 +32,13 @@ from jury.pairwise import PairwiseJury, llm_jury_pairwise
 from jury.pointwise import Jury, llm_jury
 from jury.prompts import PromptSpec
 from jury.providers.base import Settings
+from jury.runner.session_words import beside, session_words
 from jury.scales import Labels, Numeric
+from jury.sessions.checks import CodeCheck, code_check
+from jury.sessions.judging import SessionJury
+from jury.sessions.making import session_jury
 
-KINDS = ("pointwise", "pairwise")
+KINDS = ("pointwise", "pairwise", "session")
 _SCALE = ("labels", "passing", "na", "range", "threshold", "levels")
 _RUBRIC = ("rubric", "ask", "permute")
 _SHARED = (
@@ -41,6 +46,9 @@ _SHARED = (
     "aggregator", "weights", "tie_break", "stop", "structured_output", "temperature", "max_tokens", "timeout",
     "retries", "reask", "variables", "strict_template", "strict_panel",
 )  # fmt: skip
+_OF_TEXTS = ("criteria", "prompt", "system_prompt")  # of a jury for answers, not for sessions
+_SESSION = ("criteria", "context", "options", "examples", "checks", "ask", "long", "session_tokens")
+AnyJury = Jury | PairwiseJury | SessionJury
 _RENAMED = {"stand_ins": "replacement_judges", "timeout": "timeout_ms"}
 _SEAT = frozenset({f.name for f in fields(JudgeSpec)} - {"settings", "provider"})
 Loader = Callable[[str], Callable[..., Any]]
@@ -51,7 +59,8 @@ class RunSpec:
     """A run as data.
 
     `data`: a path, `-`, a data frame, or an iterable of mappings. `jury`: keywords of the jury under the names of the
-    YAML file, or a ready `Jury` or `PairwiseJury`. `concurrency`: calls in flight of one provider at most. `cache`: the
+    YAML file, or a ready `Jury`, `PairwiseJury` or `SessionJury`. `format`: of sessions, where their shape does not
+    tell. `concurrency`: calls in flight of one provider at most. `cache`: the
     shared one (`cache.py`), one at this path, or none (False). `budget`: US dollars that the folder may cost, all
     passes together. `limits`: by provider, the fields of `limits.Limits`. Raises `ConfigError`.
     """
@@ -64,6 +73,7 @@ class RunSpec:
     limit: int | None = None
     encoding: str | None = None
     delimiter: str | None = None
+    format: str | None = None
     concurrency: int = 64
     cache: bool | str = True
     budget: float | None = None
@@ -72,8 +82,9 @@ class RunSpec:
     def __post_init__(self) -> None:
         if isinstance(self.data, Path):
             object.__setattr__(self, "data", str(self.data))
-        if isinstance(self.jury, Jury | PairwiseJury):
-            object.__setattr__(self, "kind", "pairwise" if isinstance(self.jury, PairwiseJury) else "pointwise")
+        if isinstance(self.jury, AnyJury):
+            kinds: dict[type, str] = {Jury: "pointwise", PairwiseJury: "pairwise", SessionJury: "session"}
+            object.__setattr__(self, "kind", kinds[type(self.jury)])
         if self.kind not in KINDS:
             raise ConfigError(f"kind must be one of {list(KINDS)}, got {self.kind!r}")
         for name in ("limit", "concurrency"):
@@ -102,8 +113,7 @@ class RunSpec:
     def from_mapping(cls, given: Mapping[str, Any], base: str | Path = ".") -> RunSpec:
         """Flat keys as in the YAML file. Raises `ConfigError` naming an unknown key and the nearest known one."""
         own = [f.name for f in fields(cls) if f.name != "jury"]
-        pairwise = given.get("kind") == "pairwise"
-        known = [*own, *_SHARED, *(("swap",) if pairwise else (*_SCALE, *_RUBRIC))]
+        known = _known_keys(own, given.get("kind"))
         for key in given:
             if key not in known:
                 near = get_close_matches(str(key), known, 1)
@@ -111,13 +121,17 @@ class RunSpec:
                 raise ConfigError(f"unknown key {key!r}{hint}; known are {', '.join(sorted(known))}")
         kept = {k: v for k, v in given.items() if v is not None}
         jury = {k: v for k, v in kept.items() if k not in own}
+        spec = {k: v for k, v in kept.items() if k in own}
+        if given.get("kind") == "session":
+            jury = session_words(jury, Path(base))
+            spec["data"] = beside(spec.get("data"), Path(base))
+            return cls(**spec, jury=jury)
         for name in ("prompt", "system_prompt"):
             if name in jury:
                 jury[name] = _text(name, jury[name], Path(base))
         rubric = jury.get("rubric")
         if isinstance(rubric, str) and (Path(base) / rubric).exists():
             jury["rubric"] = str(Path(base) / rubric)
-        spec = {k: v for k, v in kept.items() if k in own}
         data = spec.get("data")
         if isinstance(data, str) and data != STDIN:
             spec["data"] = str(Path(base) / data)
@@ -136,9 +150,9 @@ class RunSpec:
         """The same run with other values for some of its own fields."""
         return replace(self, **changes)
 
-    def make_jury(self, load: Loader | None = None) -> Jury | PairwiseJury:
+    def make_jury(self, load: Loader | None = None) -> AnyJury:
         """The jury of this run; `load` turns `module:function` into a judge function. Raises `ConfigError`."""
-        if isinstance(self.jury, Jury | PairwiseJury):
+        if isinstance(self.jury, AnyJury):
             return self.jury
         given = dict(cast("Mapping[str, Any]", self.jury))
         options: dict[str, Any] = {_RENAMED.get(k, k): v for k, v in given.items() if k in _SHARED or k == "swap"}
@@ -152,6 +166,10 @@ class RunSpec:
         options["max_concurrency"] = 10_000  # a run limits the calls of each provider instead
         if self.kind == "pairwise":
             return llm_jury_pairwise(**options)
+        if self.kind == "session":
+            options |= {k: v for k, v in given.items() if k in _SESSION}
+            options["checks"] = [_check(c, load) for c in _listed("checks", options.get("checks", ()))]
+            return session_jury(**options)
         options |= {k: v for k, v in given.items() if k in _RUBRIC}
         return llm_jury(**options, **_scale({k: v for k, v in given.items() if k in _SCALE}))
 
@@ -160,9 +178,26 @@ class RunSpec:
         made: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "jury"}
         if not isinstance(self.data, str):
             made["data"] = None
-        if not isinstance(self.jury, Jury | PairwiseJury):
+        if not isinstance(self.jury, AnyJury):
             made.update({k: _plain(v) for k, v in cast("Mapping[str, Any]", self.jury).items()})
         return {k: v for k, v in made.items() if v not in (None, {})}
+
+
+def _known_keys(own: Sequence[str], kind: Any) -> list[str]:
+    """The keys of a run of this kind."""
+    if kind == "session":
+        rows = ("map", "encoding", "delimiter")  # of tables
+        return [*(n for n in own if n not in rows), *_SESSION, *(n for n in _SHARED if n not in _OF_TEXTS)]
+    own = [n for n in own if n != "format"]
+    return [*own, *_SHARED, *(("swap",) if kind == "pairwise" else (*_SCALE, *_RUBRIC))]
+
+
+def _check(given: Any, load: Loader | None) -> CodeCheck:
+    if isinstance(given, CodeCheck):
+        return given
+    if not isinstance(given, str) or not _is_function(given):
+        raise ConfigError(f"checks: {given!r} is no function; write module:function or file.py:function")
+    return code_check(given.rpartition(":")[2], _function(given, load))
 
 
 def _text(name: str, given: Any, base: Path) -> str | PromptSpec:

@@ -25,6 +25,7 @@ from jury.sessions.legacy import LegacyTemplate, is_legacy
 from jury.sessions.reply import ReplySpec, chosen_options, joint_schema, read_joint
 
 JOINT = "joint-session"
+OF_SESSIONS = ("session", "options", "examples", "facts", "joint")  # names that only session prompts have
 _EXAMPLE = re.compile(r'^\{[^\n]*"verdict"[^\n]*\}\s*$', re.MULTILINE)
 _FORMS = {bool: "boolean", int: "integer", str: "string"}
 Object = Mapping[str, Any]
@@ -93,11 +94,15 @@ class SessionCriterion:
 
 
 def criterion(
-    source: str | Path | SessionCriterion, options: Mapping[str, bool], strict: bool = False
+    source: str | Path | SessionCriterion,
+    options: Mapping[str, bool],
+    strict: bool = False,
+    variables: Mapping[str, Any] | None = None,
 ) -> SessionCriterion:
     """A criterion from a shipped name (`tool-use` or `tool_use`), or the path of a prompt of one's own.
 
-    Raises `ConfigError` with the nearest names for an unknown one, `TemplateError` with the place for a broken prompt.
+    `variables`: a user's own names, which the prompt may use as well. Raises `ConfigError` with the nearest names for
+    an unknown prompt, `TemplateError` with the place for a broken one.
     """
     if isinstance(source, SessionCriterion):
         return source
@@ -113,7 +118,7 @@ def criterion(
     if not any(name.split(".")[0] in ("session", "output", "input", "log") for name in prompt.wanted):
         raise ConfigError(f"{spec.name}: the prompt shows nothing of a session; use {{{{session.transcript}}}}")
     for template in (prompt.user, prompt.system):
-        templates.check(template, known_names(spec), strict=strict, prompt_name=spec.name)
+        templates.check(template, known_names(spec, variables), strict=strict, prompt_name=spec.name)
     key = str(spec.meta.get("key") or spec.name)
     return SessionCriterion(
         key,
@@ -125,11 +130,17 @@ def criterion(
     )
 
 
-def known_names(spec: PromptSpec) -> namespace.Known:
-    """What a prompt about sessions may use: the pointwise names, `session.*`, and the options it declares."""
+def known_names(spec: PromptSpec, variables: Mapping[str, Any] | None = None) -> namespace.Known:
+    """What a prompt about sessions may use: the pointwise names, `session.*`, its options, a user's `variables`.
+
+    Raises `ConfigError` for a variable that has the name of something else.
+    """
     options = dict.fromkeys(cast("Object", spec.meta.get("options") or {}))
-    anything = dict.fromkeys(("examples", "facts", "joint"))
-    return namespace.known("pointwise", {"session": Session(()).namespace(), "options": options, **anything})
+    ours = {"session": Session(()).namespace(), "options": options, **dict.fromkeys(OF_SESSIONS[2:])}
+    taken = sorted((variables or {}).keys() & {*OF_SESSIONS, "context"})
+    if taken:
+        raise ConfigError(f"variables: {', '.join(taken)}: a documented name of session prompts cannot be replaced")
+    return namespace.known("pointwise", {**ours, **(variables or {})})
 
 
 class LegacyPrompt(Prompt):
@@ -244,7 +255,12 @@ def joint_format(criteria: Sequence[SessionCriterion]) -> ReplyFormat:
         lacking = Verdict("error", failure=Failure("missing_field", "the function said nothing about it"))
         return _whole({c.key: c.result(given[c.key])[0] if c.key in given else lacking for c in criteria}), None
 
-    return ReplyFormat(joint_schema(specs), read, result, "NA")
+    return ReplyFormat(joint_schema(specs), read, result, "NA", criterion=joint_key(criteria))
+
+
+def joint_key(criteria: Sequence[SessionCriterion]) -> str:
+    """What a judgment says it is about: the key of its criterion, or those that share its call."""
+    return "+".join(c.key for c in criteria)
 
 
 def _whole(parts: Mapping[str, Verdict]) -> Verdict:

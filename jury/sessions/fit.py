@@ -22,6 +22,7 @@ from jury.sessions.events import Event, Session, answers
 
 Measure = Callable[[str], int]
 LAST = 8  # events at the end that count as the last turns
+_TO_FIT = "to fit the length limit"
 _HEAD = 0.6  # share of a shortened text that is its beginning
 _FAILED = re.compile(r'\s*(?:\{\s*"(?:error|errors|exception)"|error\b|traceback\b|exception\b|fatal\b)', re.IGNORECASE)
 
@@ -48,7 +49,12 @@ class Cut:
             return ""
         parts = [f"{self.events} events left out"] if self.events else []
         parts += [f"{self.shortened} shortened"] if self.shortened else []
-        return f"{' and '.join(parts)} ({self.characters} characters) to fit the length limit"
+        return f"{' and '.join(parts)} ({self.characters} characters) {_TO_FIT}"
+
+
+def is_cut(note: str) -> bool:
+    """Is this note of a judgment the text of a `Cut`?"""
+    return note.endswith(_TO_FIT)
 
 
 @dataclass(frozen=True, slots=True)

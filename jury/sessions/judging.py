@@ -18,7 +18,7 @@ from jury.sessions.checks import CodeCheck, facts
 from jury.sessions.criteria import SessionCriterion, joint_format, joint_names, joint_prompt
 from jury.sessions.events import Session
 from jury.sessions.evidence import SessionEvidence
-from jury.sessions.fit import fit
+from jury.sessions.fit import fit, is_cut
 from jury.sessions.votes import Ballots, summed, total, verdicts_of, whole
 from jury.sessions.windows import windows
 from jury.streams import as_completed
@@ -33,7 +33,6 @@ class _View:
     """A session, or a part of it, as judges see it."""
 
     names: Mapping[str, Any]
-    cut: bool = False
     note: str = ""
 
 
@@ -63,20 +62,27 @@ class SessionJury:
         ask: str = "each",
         long: str = "fit",
         session_tokens: int = SESSION_TOKENS,
+        name: str = "session_jury",
+        variables: Mapping[str, Any] | None = None,
     ) -> None:
         if ask not in ("each", "together"):
             raise ConfigError(f"ask is 'each' (one call per criterion) or 'together' (one call), got {ask!r}")
         if long not in ("fit", "windows"):
             raise ConfigError(f"long is 'fit' or 'windows', got {long!r}")
+        if isinstance(cast("Any", session_tokens), bool) or not session_tokens >= 1:
+            raise ConfigError(f"session_tokens must be a whole number from 1, got {session_tokens!r}")
         if ask == "together" and panel.stop is not None and len(criteria) > 1:
             raise ConfigError("stop= does not go with ask='together': every criterion has a vote of its own")
+        self.name = name
         self.criteria = tuple(criteria)
         self.checks = tuple(checks)
         self.spec = panel
         self.context = context
+        self.variables = dict(variables or {})
+        self.ask = ask
         self.long = long
         self.session_tokens = session_tokens
-        self._sets = _sets(self.criteria, ask, long)
+        self._sets = shared_calls(self.criteria, ask, long)
         self._prompts = [s[0].prompt if len(s) == 1 else joint_prompt(s) for s in self._sets]
         self._groups: tuple[_Group, ...] | None = None
         self._turn = 0
@@ -111,30 +117,56 @@ class SessionJury:
         return _Group(criteria, panel, how, rules)
 
     async def judge(
-        self, session: Any, *, context: str | Mapping[str, str] | None = None, id: str | None = None
+        self,
+        session: Any,
+        *,
+        context: str | Mapping[str, str] | None = None,
+        id: str | None = None,
+        number: int | None = None,
     ) -> PanelResult:
         """The report on one session: a path, messages, a record or trace of a known tool, or a `Session`.
 
-        `context` replaces the jury's. A session whose target failed is not judged. Raises `ConfigError` for a missing
-        context before any call, `DataError` for what cannot be read as a session.
+        `context` replaces the jury's. `number` says whose turn it is in a rotation (else the order of arrival). A
+        session whose target failed is not judged. Raises `ConfigError` for a missing context before any call,
+        `DataError` for what cannot be read as a session.
         """
         read = session if isinstance(session, Session) else load_session(session)
         name = id if id is not None else read.id
         if read.error is not None:
             told = f"Not judged: the target errored ({read.error})."
             return PanelResult("not_judged", explanation=told, item_id=name, value=INCONCLUSIVE, error=str(read.error))
-        given = [self._with_context(c, context) for c in self.criteria]
+        ours = self._with_contexts(context)
         checked = [check.run(read) for check in self.checks]
-        if not given:
+        if not ours:
             return PanelResult(**summed(checked), item_id=name, criteria=tuple(checked))
-        ours = {c.key: c for c in given}
         told = facts(self.checks, checked)
-        turn, self._turn = self._turn, self._turn + 1
+        if number is None:
+            number, self._turn = self._turn, self._turn + 1
         work = [
-            self._vote(g, [ours[c.key] for c in g.criteria], replace(read, id=name), told, turn) for g in self.groups
+            self._vote(g, [ours[c.key] for c in g.criteria], replace(read, id=name), told, number) for g in self.groups
         ]
         ballots = await together(work)
         return self._result(name, read, ballots, checked)
+
+    def questions(
+        self, session: Session, *, context: str | Mapping[str, str] | None = None, number: int = 0
+    ) -> Iterator[tuple[Seat, Case, int]]:
+        """Every question that a session raises: seat, case, repetition; stand-ins apart. Asks none of them."""
+        if session.error is not None or not self.criteria:
+            return
+        ours = self._with_contexts(context)
+        told = facts(self.checks, [check.run(session) for check in self.checks])
+        for group in self.groups:
+            cases = self._cases(group, [ours[c.key] for c in group.criteria], session, told)
+            for seat in group.panel.assigned(number):
+                yield from ((seat, case, i) for i in range(self.spec.repetitions) for case in cases)
+
+    def check_context(self, context: str | Mapping[str, str] | None = None) -> None:
+        """Raises `ConfigError` where a criterion lacks a context that it needs."""
+        self._with_contexts(context)
+
+    def _with_contexts(self, given: Any) -> dict[str, SessionCriterion]:
+        return {c.key: self._with_context(c, given) for c in self.criteria}
 
     def _with_context(self, one: SessionCriterion, given: Any) -> SessionCriterion:
         made = one.with_context(self.context).with_context(given)
@@ -147,8 +179,7 @@ class SessionJury:
         """All votes on the criteria of one group."""
         panel = group.panel
         panel.warn_of_target(session.model)
-        views = self.views(session, criteria)
-        cases = [self._case(group, criteria, session, view, told) for view in views]
+        cases = self._cases(group, criteria, session, told)
         seats = panel.assigned(turn)
         gate = panel.limiter.here()
         kept: dict[int, Mapping[str, Verdict]] = {}
@@ -169,8 +200,9 @@ class SessionJury:
         votes = await panel.vote(seats, poll)
         single = self.spec.assignment == "cyclic"
         pairs = [(v, kept[id(v)]) for v in votes]
-        cut = any(view.cut for view in views)
-        return Ballots(criteria, pairs, group.rules, panel.quorum(), len(seats), cut, single)
+        cut = any(is_cut(note) for case in cases if case.format for note in case.format.notes)
+        quorum = 1 if panel.foreseen(votes) else panel.quorum()
+        return Ballots(criteria, pairs, group.rules, quorum, len(seats), cut, single)
 
     def views(self, session: Session, criteria: Sequence[SessionCriterion]) -> list[_View]:
         """What of the session judges get to see: all that fits, or one part after the other."""
@@ -179,16 +211,20 @@ class SessionJury:
             if len(parts) > 1:
                 told = [f"part {w.number} of {w.of}, events {w.first} to {w.last}" for w in parts]
                 return [
-                    _View({**w.session.namespace(), "cut": f"this is {text}"}, note=text)
+                    _View({**w.session.namespace(), "cut": f"this is {text}"}, text)
                     for w, text in zip(parts, told, strict=True)
                 ]
         fitted = fit(session, max_tokens=self.session_tokens)
-        return [_View(fitted.namespace(), bool(fitted.cut), str(fitted.cut))]
+        return [_View(fitted.namespace(), str(fitted.cut))]
+
+    def _cases(self, group: _Group, criteria: Sequence[SessionCriterion], session: Session, told: Any) -> list[Case]:
+        """What a judge is asked about one group of criteria: one case, or one for each part of a long session."""
+        return [self._case(group, criteria, session, view, told) for view in self.views(session, criteria)]
 
     def _case(
         self, group: _Group, criteria: Sequence[SessionCriterion], session: Session, view: _View, told: Any
     ) -> Case:
-        extra = {"session": view.names, "facts": told, **group.names(criteria)}
+        extra = {**self.variables, "session": view.names, "facts": told, **group.names(criteria)}
         case = Case.of_output(session.data, session.output, "", extra, group.panel.wanted)
         if view.note:
             case.format = replace(group.format, notes=(view.note,))
@@ -239,20 +275,19 @@ class SessionJury:
     ) -> dict[str, list[dict[str, str]]]:
         """The exact texts that each seat would get, one `{"system", "user"}` for each call. Calls nobody."""
         read = session if isinstance(session, Session) else load_session(session)
-        ours = {c.key: self._with_context(c, context) for c in self.criteria}
+        ours = self._with_contexts(context)
         told = facts(self.checks, [check.run(read) for check in self.checks])
         made: dict[str, list[dict[str, str]]] = {}
         for group in self.groups:
             criteria = [ours[c.key] for c in group.criteria]
-            for view in self.views(read, criteria):
-                case = self._case(group, criteria, read, view, told)
+            for case in self._cases(group, criteria, read, told):
                 for seat in group.panel.seats:
                     system, user = case.render(seat.prompt)
                     made.setdefault(seat.name, []).append({"system": system, "user": user})
         return made
 
 
-def _sets(criteria: Sequence[SessionCriterion], ask: str, long: str) -> list[tuple[SessionCriterion, ...]]:
+def shared_calls(criteria: Sequence[SessionCriterion], ask: str, long: str) -> list[tuple[SessionCriterion, ...]]:
     """Which criteria share a call."""
     if ask == "each" or len(criteria) < 2:
         return [(c,) for c in criteria]

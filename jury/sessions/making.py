@@ -24,6 +24,7 @@ from jury.transcripts import load_session
 def session_jury(
     criteria: str | Path | Sequence[str | Path] = (),
     *,
+    name: str = "session_jury",
     context: str | Mapping[str, str] | None = None,
     judges: Sequence[str | JudgeSpec | Callable[..., Any]] | None = None,
     model: str | None = None,
@@ -41,7 +42,7 @@ def session_jury(
     aggregator: str | Callable[[Sequence[Vote]], Any] | None = None,
     weights: Mapping[str, float] | Sequence[float] | None = None,
     tie_break: Callable[[Sequence[Any]], Any] | None = None,
-    stop: str | None = None,
+    stop: str | float | None = None,
     structured_output: bool | None = None,
     temperature: float | None = None,
     max_tokens: int | None = None,
@@ -49,6 +50,7 @@ def session_jury(
     retries: int | None = None,
     reask: int | None = None,
     max_concurrency: int | None = None,
+    variables: Mapping[str, Any] | None = None,
     strict_template: bool = False,
     strict_panel: bool | None = None,
     client: Any = None,
@@ -60,12 +62,14 @@ def session_jury(
     a call `"each"` or `"together"`. `context`: the rules, tools or guide to go by, a text or a mapping by criterion.
     `options` and `examples` likewise: of all criteria that have them, or by criterion. `checks`: `code_check`s of the
     same report; with them alone no judge is needed. Sessions longer than `session_tokens` are cut (`long="fit"`) or,
-    where every event counts, judged in overlapping parts (`"windows"`). The rest as in `llm_jury`.
-    Raises `ConfigError`.
+    where every event counts, judged in overlapping parts (`"windows"`). The rest as in `llm_jury`, `variables` among
+    them: names of your own for prompts of your own. Raises `ConfigError`.
     """
     words = locals()  # what was given, before anything else has a name
+    factory.check_words(name, strict_template=strict_template)
+    own = factory.variables_of(variables)
     names = [criteria] if isinstance(criteria, str | Path) else list(criteria)
-    made = _criteria(names, options, strict_template)
+    made = _criteria(names, options, strict_template, own)
     if not made and not checks:
         raise ConfigError("give the name of a session prompt, such as 'policy', or checks")
     keys = [c.key for c in made] + [c.name for c in checks]
@@ -82,21 +86,25 @@ def session_jury(
         ask=ask,
         long=long,
         session_tokens=session_tokens,
+        name=name,
+        variables=own,
     )
 
 
-def _criteria(names: Sequence[str | Path], options: Mapping[str, Any] | None, strict: bool) -> list[SessionCriterion]:
+def _criteria(
+    names: Sequence[str | Path], options: Mapping[str, Any] | None, strict: bool, variables: Mapping[str, Any]
+) -> list[SessionCriterion]:
     """The criteria with their options: by criterion where the values are mappings, else each takes those it has."""
     given = dict(options or {})
     by_criterion = bool(given) and all(isinstance(v, Mapping) for v in given.values())
     made: list[SessionCriterion] = []
     used: set[str] = set()
     for name in names:
-        plain = criterion(name, {}, strict)
+        plain = criterion(name, {}, strict, variables)
         mine = cast("Mapping[str, bool]", given.get(plain.key, {})) if by_criterion else given
         chosen = mine if by_criterion else {k: v for k, v in mine.items() if k in plain.options}
         used |= {plain.key} if by_criterion else chosen.keys()
-        made.append(criterion(name, chosen, strict) if chosen else plain)
+        made.append(criterion(name, chosen, strict, variables) if chosen else plain)
     for option in given:
         if option not in used:
             known = [c.key for c in made] if by_criterion else sorted({o for c in made for o in c.options})

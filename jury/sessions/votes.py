@@ -109,11 +109,11 @@ class Ballots:
     cut: bool
     single: bool
 
-    def results(self, evidence: SessionEvidence) -> list[CriterionResult]:
-        """The panel's verdict on each criterion."""
+    def results(self, evidence: SessionEvidence | None) -> list[CriterionResult]:
+        """The panel's verdict on each criterion; without `evidence` no quote is looked up."""
         return [self._result(one, evidence) for one in self.criteria]
 
-    def _result(self, one: SessionCriterion, evidence: SessionEvidence) -> CriterionResult:
+    def _result(self, one: SessionCriterion, evidence: SessionEvidence | None) -> CriterionResult:
         votes = [
             replace(vote, verdict=parts[one.key], judgments=(), evidence_check=check(evidence, parts[one.key]))
             for vote, parts in self.votes
@@ -137,8 +137,10 @@ class Ballots:
         )
 
 
-def check(evidence: SessionEvidence, verdict: Verdict) -> EvidenceCheck | None:
+def check(evidence: SessionEvidence | None, verdict: Verdict) -> EvidenceCheck | None:
     """What became of a verdict's evidence and of the quote beside it; None where it has neither."""
+    if evidence is None:
+        return None
     quote = verdict.fields.get("quote")
     texts = [*verdict.evidence, *([quote] if isinstance(quote, str) and quote.strip() else [])]
     return evidence.check(texts).counts if texts else None
