@@ -11,6 +11,7 @@ from jury.errors import ConfigError
 from jury.report import words
 from jury.report.parts import CriterionFacts, Rate
 from jury.results import CriterionResult, PanelResult
+from jury.rubrics.asking import NA
 from jury.rubrics.criterion import Criterion
 from jury.rubrics.rubric import Rubric
 from jury.scales import Numeric
@@ -54,12 +55,11 @@ def passing(audit: Audited, rubric: Mapping[str, Criterion]) -> Passes:
 
     def passes(key: str, value: Any) -> bool | None:
         if not rubric:
-            return {"PASS": True, "FAIL": False, True: True, False: False}.get(value)
-        measure = rubric[key].measure if key in rubric else None
-        if measure is None or isinstance(measure, Numeric) or (measure.na is not None and value == measure.na):
-            return None
-        return measure.passes(value)
+            return {"PASS": True, "FAIL": False}.get(value) if isinstance(value, str) else None
+        alone = gates.get(key)
+        return alone.decide({key: value}).passed if alone is not None and value != NA else None
 
+    gates = {key: Rubric([c], name=key) for key, c in rubric.items() if not isinstance(c.measure, Numeric)}
     return passes
 
 

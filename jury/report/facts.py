@@ -34,7 +34,7 @@ def facts(run: Run, *, other: Run | None = None, earlier: Sequence[Run] = (), se
         against = difference(audit, second, head(second, None, seed))
     return Report(
         head=first,
-        panel=panel(audit, valued, seed),
+        panel=panel(audit, shown, valued, seed),
         items=shown,
         findings=findings(audit, shown, [audited(r) for r in earlier]),
         sample=_sample(shown, seed),

@@ -108,8 +108,7 @@ def _flags(audit: Audited, one: Judged, missing: bool) -> Iterator[str]:
         yield "na"
     if word in ("error", "not_judged"):
         yield "error"
-    checks = (v.evidence_check for v in result.votes) if isinstance(result, PanelResult) else ()
-    if missing or any(c is not None and c.missing for c in checks):
+    if missing:
         yield "evidence_missing"
 
 

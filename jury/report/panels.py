@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from jury.audit import Audited, Stability, Worth, stability
 from jury.report import words
-from jury.report.parts import JudgeFacts, PanelFacts
+from jury.report.parts import ItemFacts, JudgeFacts, PanelFacts
 from jury.results import Comparison, Failure, PairVote, Vote
 from jury.stats import PairMatrix, pair_matrix, position_bias, undefined, wilson
 from jury.stats.bias import PositionBias
@@ -17,8 +18,8 @@ ODD = 0.7  # below this share of votes alike, a pair of judges is worth a look
 MUCH = 0.1  # of votes that failed or flipped
 
 
-def panel(audit: Audited, valued: Worth | None, seed: int) -> PanelFacts:
-    """`valued` is None where the panel cannot be valued (a plain numeric scale)."""
+def panel(audit: Audited, items: Sequence[ItemFacts], valued: Worth | None, seed: int) -> PanelFacts:
+    """`items` as the report shows them; `valued` is None where the panel cannot be valued (a plain numeric scale)."""
     votes = {judge: audit.votes_of(judge) for judge in audit.judges}
     rows = [list(row) for row in zip(*votes.values(), strict=True)] if votes else []
     several = len(audit.judges) > 1 and bool(rows)
@@ -26,7 +27,15 @@ def panel(audit: Audited, valued: Worth | None, seed: int) -> PanelFacts:
     matrix = pair_matrix(rows, stat="percent") if several and audit.labels else None
     again = stability(audit, seed=seed)
     position = _positions(audit)
-    judges = tuple(_judge(audit, name, votes.get(name), again, position.get(name)) for name in _names(audit))
+    quotes = _quotes(items)
+    judges = tuple(
+        replace(
+            _judge(audit, name, votes.get(name), again, position.get(name)),
+            quotes_found=quotes[name, True],
+            quotes_missing=quotes[name, False],
+        )
+        for name in _names(audit)
+    )
     empty = undefined("too_few_raters") if not several else undefined("no_data", "numbers without a pass mark")
     made = PanelFacts(
         judges=judges,
@@ -37,21 +46,30 @@ def panel(audit: Audited, valued: Worth | None, seed: int) -> PanelFacts:
     )
     said = {
         "agreement": _agreement(made, audit.judges),
-        "rates": _rates(made),
+        "rates": _rates(made, "favours A in" if audit.paired else "passes"),
         "effective": _effective(made, len(audit.judges)),
         "failures": _failures(judges),
         "position": _position(judges) if audit.paired else "",
         "stability": _stability(judges, again),
     }
-    return PanelFacts(
-        judges, made.agreement, made.common, made.alpha, made.effective, {k: v for k, v in said.items() if v}
-    )
+    return replace(made, sentences={k: v for k, v in said.items() if v})
 
 
 def _names(audit: Audited) -> list[str]:
     """The seats, then stand-ins that voted."""
     voted = {v.judge for one in audit.judged for v in one.result.votes if v.replacement}
     return [*audit.judges, *sorted(voted - set(audit.judges))]
+
+
+def _quotes(items: Sequence[ItemFacts]) -> Counter[tuple[str, bool]]:
+    """By judge, how many quotes are there and how many are not."""
+    found: Counter[tuple[str, bool]] = Counter()
+    for item in items:
+        for vote in item.votes:
+            for quote in vote.quotes:
+                if quote.found is not None:
+                    found[vote.judge, quote.found] += 1
+    return found
 
 
 def _cells(matrix: PairMatrix | None, n: int) -> tuple[tuple[float | None, ...], ...]:
@@ -94,7 +112,6 @@ def _judge(
     own: list[Vote | PairVote] = [v for one in audit.judged for v in one.result.votes if v.judge == name]
     panel = audit.verdicts()
     both = [a == b for a, b in zip(said, panel, strict=True) if a is not None and b is not None]
-    checks = [v.evidence_check for v in own if isinstance(v, Vote) and v.evidence_check is not None]
     retest = next((j.retest for j in again.judges if j.judge == name), None)
     costs = [v.usage.cost if v.usage else 0.0 for v in own]
     known = [c for c in costs if c is not None]
@@ -116,8 +133,6 @@ def _judge(
         else {},
         lean=words.points(position.lean) if position else None,
         retest=words.rate(retest.flip_rate) if retest and retest.usable else None,
-        quotes_found=sum(c.quotes_found + c.references_valid for c in checks),
-        quotes_missing=sum(c.quotes_missing + c.references_invalid for c in checks),
         contradictions=_contradictions(audit, name),
         cost=sum(known) if own and len(known) == len(costs) else None,
         stand_in=votes is None,
@@ -146,17 +161,18 @@ def _agreement(made: PanelFacts, names: Sequence[str]) -> str:
     return said
 
 
-def _rates(made: PanelFacts) -> str:
+def _rates(made: PanelFacts, does: str) -> str:
     known = [(j.rate.value, j) for j in made.judges if j.rate.value is not None]
     if len(known) < 2:
         return ""
     low, high = min(known, key=lambda k: k[0])[1], max(known, key=lambda k: k[0])[1]
     apart = low.rate.high is not None and high.rate.low is not None and low.rate.high < high.rate.low
-    said = f"{low.id} is the strictest ({low.rate.text}), {high.id} the mildest ({high.rate.text})"
+    share = words.share
     if low.rate.value == high.rate.value:
-        return f"All judges pass the same share ({low.rate.text})."
+        return f"Every judge {does} the same share of items, {share(low.rate.value)}."
+    said = f"{low.id} {does} {share(low.rate.value)} of the items, {high.id} {share(high.rate.value)}"
     return f"{said}: " + (
-        "more than chance, so the mix of judges moves the rate." if apart else "their intervals overlap."
+        "more than chance, so the choice of judges moves the rate." if apart else "chance may do that."
     )
 
 
@@ -165,7 +181,8 @@ def _effective(made: PanelFacts, judges: int) -> str:
         return ""
     votes = made.effective
     if votes.value is None:
-        return f"How many independent votes the panel is worth is not known: {votes.why or 'nothing was observed'}."
+        why = votes.why.split("; ")[-1] or "nothing was observed"
+        return f"How many independent votes the {judges} judges are worth is not known: {why}."
     said = f"{judges} judges are worth {votes.value:.1f} independent votes"
     return said + (": they make the same mistakes." if votes.value < 0.6 * judges else ".")
 

@@ -13,7 +13,7 @@ from jury.report.log import Log
 from jury.report.parts import Answer, PartFacts, Quote, VoteFacts
 from jury.results import EvidenceCheck, PairVote, Verdict, Vote
 from jury.sessions.evidence import find_any
-from jury.sessions.quotes import SHORTEST, Haystack, fold
+from jury.sessions.quotes import INNER_QUOTES, MAX_QUOTE, SHORTEST, Haystack, fold
 
 _NO_FIELDS: Mapping[str, Any] = {}
 
@@ -37,7 +37,7 @@ class Texts:
         place = self._place(text)
         if check is None:
             return Quote(text, bool(place), criterion, place)
-        if text in check.missing:
+        if text in check.missing and not place:
             return Quote(text, False, criterion)
         return Quote(text, True if place or not check.references_valid else None, criterion, place)
 
@@ -97,13 +97,14 @@ def unstable(given: Vote | PairVote) -> bool:
 
 def _quotes(given: Vote, texts: Texts) -> Iterator[Quote]:
     check = given.evidence_check
-    for text in given.verdict.evidence:
-        if text.strip():
-            yield texts.quote(text, "", check)
-    for key, part in given.verdict.parts.items():
-        for text in part.evidence:
-            if text.strip():
-                yield texts.quote(text, key, check)
+    for key, verdict in given.verdict.parts.items() or (("", given.verdict),):
+        for text in verdict.evidence:
+            if not text.strip():
+                continue
+            quote = texts.quote(text, key, check)
+            # Some replies give their reason as their evidence: where it quotes nothing, it is no quote.
+            if quote.found or text != verdict.explanation or INNER_QUOTES.search(fold(text[:MAX_QUOTE])):
+                yield quote
 
 
 def _part(key: str, verdict: Verdict) -> PartFacts:
