@@ -61,6 +61,7 @@ FLOORS = (
     (
         "datasets.",
         "transcripts.",
+        "targets.",
         "sessions.judging",
         "sessions.making",
         "proving",

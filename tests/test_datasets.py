@@ -550,3 +550,39 @@ def test_the_question_of_a_pair_is_a_text() -> None:
     assert one.question == "hi"
     two = [{"role": "system", "content": "short"}, {"role": "user", "content": "hi"}]
     assert to_pair(Row({"messages": two, "a": "x", "b": "y"})).question == "system: short\n\nuser: hi"
+
+
+def test_a_pattern_reads_its_files_in_order(tmp_path):
+    (tmp_path / "b.csv").write_text("id,input,output\nb1,q,two\n")
+    (tmp_path / "a.jsonl").write_text('{"id": "a1", "input": "q", "output": "one"}\n')
+    with gzip.open(tmp_path / "c.jsonl.gz", "wt") as file:
+        file.write('{"id": "c1", "input": "q", "output": "three"}\n\n{"input": "q", "output": "four"}\n')
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "d.jsonl").write_text('{"id": "d1"}\n')
+    found = list(rows(str(tmp_path / "*.*")))
+    assert [(r.values["output"], r.number, r.line) for r in found] == [
+        ("one", 1, 1),
+        ("two", 2, 2),
+        ("three", 3, 1),
+        ("four", 4, 3),
+    ]
+    assert found[1].place.endswith("b.csv, line 2")
+    assert [r.values["id"] for r in rows(str(tmp_path / "**" / "*.jsonl"))] == ["a1", "d1"]
+    both = [str(tmp_path / "b.csv"), tmp_path / "deep" / "*.jsonl"]
+    assert [(r.values["id"], r.number) for r in rows(both)] == [("b1", 1), ("d1", 2)]
+
+
+def test_a_pattern_without_files_and_ids_of_two_files(tmp_path):
+    with pytest.raises(DataError, match="no file matches") as none:
+        list(rows(str(tmp_path / "*.jsonl")))
+    assert none.value.kind == "not_found"
+    (tmp_path / "sub").mkdir()
+    with pytest.raises(DataError, match="only folders match"):
+        list(rows(str(tmp_path / "*")))
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_text('{"id": "x", "output": "o"}\n')
+    with pytest.raises(DataError, match="occurs twice") as twice:
+        list(rows(str(tmp_path / "*.jsonl")))
+    assert twice.value.file.endswith("b.jsonl")
+    (tmp_path / "[1].jsonl").write_text('{"id": "y", "output": "o"}\n')  # a file of that name is no pattern
+    assert [r.values["id"] for r in rows(str(tmp_path / "[1].jsonl"))] == ["y"]

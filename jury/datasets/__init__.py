@@ -17,19 +17,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from jury.datasets.columns import FIELDS, ColumnMap, find, missing, parse_map
 from jury.datasets.frames import is_parquet, read_folder, read_frame, read_parquet
+from jury.datasets.globs import files_of, is_glob
 from jury.datasets.ids import SeenIds
-from jury.datasets.items import item_id, to_item, to_pair
+from jury.datasets.items import item_id, to_item, to_pair, to_question
 from jury.datasets.jsonlines import looks_like_json, read_json
 from jury.datasets.row import Row, id_text
 from jury.datasets.source import STDIN, Source
 from jury.datasets.table import read_table
 from jury.errors import DataError
 
-__all__ = ["FIELDS", "STDIN", "ColumnMap", "Row", "find", "item_id", "parse_map", "rows", "to_item", "to_pair"]
+__all__ = [
+    "FIELDS",
+    "STDIN",
+    "ColumnMap",
+    "Row",
+    "files_of",
+    "find",
+    "is_glob",
+    "item_id",
+    "parse_map",
+    "rows",
+    "to_item",
+    "to_pair",
+    "to_question",
+]
 
 _TABLES = (".csv", ".tsv", ".tab")
 _LINES = (".jsonl", ".ndjson")
@@ -45,22 +60,25 @@ def rows(
 ) -> Iterator[Row]:
     """The rows of `data`, one after the other.
 
-    `data`: a path (`-` is standard input), a pandas or polars frame, or an iterable of mappings.
+    `data`: a path (`-` is standard input), a pattern such as `logs/*.jsonl` or a list of paths and patterns (their
+    rows are counted through, one file after the other), a pandas or polars frame, or an iterable of mappings.
     `needs`: columns that every row must have. `mapping`: field -> column, path or template (`columns.ColumnMap`).
     `encoding`: of a file that is not UTF-8. `delimiter`: of a table, where it cannot be told.
     A wrong mapping raises `ConfigError` at once; a fault of the file raises `DataError` when it is reached.
     """
     columns = ColumnMap(mapping)
-    name, records = _open(data, encoding, delimiter)
-    return _walk(name, records, tuple(needs), columns)
+    listed: list[Any] = list(cast("Any", data)) if isinstance(data, list | tuple) else []
+    parts = listed if listed and all(isinstance(d, str | Path) for d in listed) else [data]
+    return _walk(parts, (encoding, delimiter), tuple(needs), columns)
 
 
 def _walk(
-    name: str, records: Iterator[tuple[int, Mapping[str, Any]]], needs: tuple[str, ...], columns: ColumnMap
+    parts: Sequence[Any], how: tuple[str | None, str | None], needs: tuple[str, ...], columns: ColumnMap
 ) -> Iterator[Row]:
     number = 0
+    name = ""
     with SeenIds() as seen:
-        for number, (line, values) in enumerate(records, 1):
+        for number, (name, line, values) in enumerate(_records_of(parts, how), 1):
             row = Row(values, line, number, name)
             absent = [column for column in needs if column not in values]
             if absent:
@@ -70,7 +88,19 @@ def _walk(
             _check_id(row, seen)
             yield row
     if not number:
+        name = ", ".join(_open(part, *how)[0] for part in parts)
         raise DataError(f"{name}: no rows", "no_rows", file=name)
+
+
+def _records_of(
+    parts: Sequence[Any], how: tuple[str | None, str | None]
+) -> Iterator[tuple[str, int, Mapping[str, Any]]]:
+    """(what it is called in errors, line, columns) of each record, file after file; patterns become their files."""
+    for part in parts:
+        for file in files_of(part) if is_glob(part) else [part]:
+            name, records = _open(file, *how)
+            for line, values in records:
+                yield name, line, values
 
 
 def _open(

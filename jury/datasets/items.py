@@ -30,7 +30,22 @@ def to_item(row: Row) -> tuple[DataPoint, Output]:
         question, answer = split
     else:
         answer = None if error else need(row, "output")
-    point = DataPoint(
+    return _point(row, question), _output(row, answer, error, "model")
+
+
+def to_question(row: Row) -> DataPoint:
+    """A row as what a target is asked; an output that it holds is left where it is, among the columns.
+
+    A chat that ends with the assistant is cut after the last user message. Raises `DataError` of kind `missing_column`
+    where the row has no input.
+    """
+    question = need(row, "input")
+    split = _split_chat(question)
+    return _point(row, split[0] if split else question)
+
+
+def _point(row: Row, question: Any) -> DataPoint:
+    return DataPoint(
         input=question,
         expected_output=_value(row, "expected_output"),
         system_instructions=_text(_value(row, "system_instructions")),
@@ -40,7 +55,6 @@ def to_item(row: Row) -> tuple[DataPoint, Output]:
         number=row.number - 1,
         trace_id=id_text(_value(row, "trace_id")),
     )
-    return point, _output(row, answer, error, "model")
 
 
 def to_pair(row: Row) -> ResponsePair:

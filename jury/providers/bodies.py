@@ -106,7 +106,8 @@ def _reply(found: _Found, body: Mapping[str, Any], used: Usage | None) -> Reply:
         raise ProviderError("content_filter", "the provider's content filter stopped the reply")
     refusal = " ".join(r for r in found.refusals if r.strip()).strip()
     if refusal or stop == "refusal":
-        raise ProviderError("refused", f"the model refused: {refusal or text.strip() or 'no reason given'}")
+        said = refusal or text.strip()
+        raise ProviderError("refused", f"the model refused: {said or 'no reason given'}", context={"said": said})
     if stop == "model_context_window_exceeded":
         raise ProviderError("context_too_long", "the prompt and the reply do not fit the model's context window")
     if stop in _CUT:

@@ -133,7 +133,7 @@ def _read(result: Any, scale: Scale) -> tuple[Verdict, Usage | None]:
         unknown = [k for k in given if k not in _RESULT_KEYS]
         if unknown:
             raise _wrong(f"unknown keys {unknown}; known are {sorted(_RESULT_KEYS)}")
-        usage = _usage(given.get("usage"))
+        usage = read_usage(given.get("usage"))
         explanation, abstain = given.get("explanation"), bool(given.get("abstain", False))
         evidence = _evidence(given.get("evidence"))
         result = given.get("value")
@@ -200,7 +200,8 @@ def _fields(given: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", fields)
 
 
-def _usage(given: Any) -> Usage | None:
+def read_usage(given: Any) -> Usage | None:
+    """Tokens and money that a function reports: a `Usage` or a mapping. Raises `ReplyError`."""
     if given is None:
         return None
     if isinstance(given, Usage):

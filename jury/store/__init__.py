@@ -3,6 +3,7 @@
     lines.py      appending whole lines with a hash chain, reading them back, repairing a torn end
     manifest.py   `RunManifest` in manifest.json, written whole or not at all; scales as JSON
     records.py    `StoredItem`, `StoredJudgment`, `StoredResult`, `Label`: one line each
+    outputs.py    `StoredOutput`: what the target of a run made
     index.py      where the lines of an item and of a key stand (index.sqlite: may be deleted, is made anew)
     locking.py    one writer at a time
     run.py        `Run`: reading, and appending people's labels
@@ -16,6 +17,7 @@ was written. Against a power cut, files are synced every few seconds and at the 
 from __future__ import annotations
 
 from jury.store.manifest import FORMAT, RunManifest, scale_from_dict, scale_to_dict
+from jury.store.outputs import StoredOutput
 from jury.store.records import Label, StoredItem, StoredJudgment, StoredResult, standing
 from jury.store.run import Run
 from jury.store.writer import RunWriter
@@ -28,6 +30,7 @@ __all__ = [
     "RunWriter",
     "StoredItem",
     "StoredJudgment",
+    "StoredOutput",
     "StoredResult",
     "scale_from_dict",
     "scale_to_dict",

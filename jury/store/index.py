@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from jury.store.lines import encode, read_lines
+from jury.store.outputs import OUTPUTS
 from jury.store.records import FREE_SOURCES, brief, complete
 
 logger = logging.getLogger("jury.store")
 FILE = "index.sqlite"
 ITEMS, JUDGMENTS, RESULTS = "items.jsonl", "judgments.jsonl", "results.jsonl"
-_VERSION = 2
-_COST = "$"  # a row of `read` that is no file
+_VERSION = 3
+_COST, _TARGET_COST = "$", "$ of the target"  # rows of `read` that are no files
 _PENDING = 3000  # entries kept in memory before they are written; about 1 MB
 _SCHEMA = """
 CREATE TABLE read (file TEXT PRIMARY KEY, upto INTEGER NOT NULL);
@@ -31,6 +32,7 @@ CREATE TABLE results (
     k INTEGER PRIMARY KEY, pos INTEGER NOT NULL, seal INTEGER NOT NULL, complete INTEGER NOT NULL, brief TEXT NOT NULL
 );
 CREATE TABLE judged (k INTEGER PRIMARY KEY, pos INTEGER NOT NULL);
+CREATE TABLE outputs (k INTEGER PRIMARY KEY, pos INTEGER NOT NULL);
 """
 
 
@@ -54,15 +56,17 @@ class Index:
 
     def __init__(self, folder: Path, *, private: bool = False, judgments: bool = True) -> None:
         self._folder = folder
-        self._files = (ITEMS, RESULTS, JUDGMENTS) if judgments else (ITEMS, RESULTS)
+        self._files = (ITEMS, RESULTS, JUDGMENTS, OUTPUTS) if judgments else (ITEMS, RESULTS)
         self._items: dict[int, tuple[int, int, int]] = {}
         self._results: dict[int, Known] = {}
         self._judged: dict[int, int] = {}
+        self._outputs: dict[int, int] = {}
         self._upto: dict[str, int] = {}
-        self._cost = 0  # of the judgments that were paid for here, in billionths of a dollar
+        self._cost = self._target_cost = 0  # of what was paid for here, in billionths of a dollar
         self._db = _private() if private else _opened(folder / FILE)
         self._upto.update(self._db.execute("SELECT file, upto FROM read"))
         self._cost = self._upto.pop(_COST, 0)
+        self._target_cost = self._upto.pop(_TARGET_COST, 0)
         try:
             self._catch_up()
         except BaseException:
@@ -92,6 +96,14 @@ class Index:
         row = self._db.execute("SELECT pos FROM judged WHERE k = ?", (k,)).fetchone()
         return row[0] if row else None
 
+    def output(self, key: str) -> int | None:
+        """Where the target's output with this key stands; one that errored is none."""
+        k = short(key)
+        if k in self._outputs:
+            return self._outputs[k]
+        row = self._db.execute("SELECT pos FROM outputs WHERE k = ?", (k,)).fetchone()
+        return row[0] if row else None
+
     def add_item(self, item_id: str, number: int, pos: int, digest: str) -> None:
         self._items[short(item_id)] = (number, pos, short(digest))
         self._full()
@@ -104,6 +116,10 @@ class Index:
         self._judged[short(key)] = pos
         self._full()
 
+    def add_output(self, key: str, pos: int) -> None:
+        self._outputs[short(key)] = pos
+        self._full()
+
     @property
     def cost(self) -> float:
         """US dollars of all judgments, the failed ones included, that were paid for in this folder."""
@@ -111,6 +127,14 @@ class Index:
 
     def add_cost(self, dollars: float | None) -> None:
         self._cost += round((dollars or 0.0) * 1e9)
+
+    @property
+    def target_cost(self) -> float:
+        """US dollars that the target's outputs cost here, the errored ones included."""
+        return self._target_cost / 1e9
+
+    def add_target_cost(self, dollars: float | None) -> None:
+        self._target_cost += round((dollars or 0.0) * 1e9)
 
     def reached(self, file: str, size: int) -> None:
         """The lines of this file up to `size` bytes are in the index."""
@@ -139,12 +163,14 @@ class Index:
             ((k, v.pos, v.seal, v.complete, v.brief) for k, v in self._results.items()),
         )
         db.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?)", self._judged.items())
-        read = {**self._upto, _COST: self._cost}
+        db.executemany("INSERT OR REPLACE INTO outputs VALUES (?, ?)", self._outputs.items())
+        read = {**self._upto, _COST: self._cost, _TARGET_COST: self._target_cost}
         db.executemany("INSERT OR REPLACE INTO read VALUES (?, ?)", read.items())
         db.execute("COMMIT")
         self._items.clear()
         self._results.clear()
         self._judged.clear()
+        self._outputs.clear()
 
     def close(self) -> None:
         with suppress(sqlite3.Error):  # it can be made again from the files
@@ -152,7 +178,7 @@ class Index:
         self._db.close()
 
     def _full(self) -> None:
-        if len(self._items) + len(self._results) + len(self._judged) >= _PENDING:
+        if len(self._items) + len(self._results) + len(self._judged) + len(self._outputs) >= _PENDING:
             self.flush()
 
     def _catch_up(self) -> None:
@@ -162,9 +188,10 @@ class Index:
             upto = self._upto.get(file, 0)
             if upto > size:  # the file was replaced or cut by other hands: start over
                 logger.warning("%s: shorter than its index knows; the index is made anew", path)
-                self._db.executescript("DELETE FROM read; DELETE FROM items; DELETE FROM results; DELETE FROM judged;")
+                tables = ("read", "items", "results", "judged", "outputs")
+                self._db.executescript("".join(f"DELETE FROM {table};" for table in tables))
                 self._upto.clear()
-                self._cost = 0
+                self._cost = self._target_cost = 0
                 self._catch_up()
                 return
             for pos, line in read_lines(path, upto):
@@ -188,6 +215,12 @@ class Index:
             failed = not isinstance(verdict, dict) or cast("dict[str, Any]", verdict).get("status") == "error"
             if not failed and line.get("source") != "same":  # the identical item has the one that was paid for
                 self.add_judged(str(line["key"]), pos)
+        elif file == OUTPUTS and isinstance(line.get("key"), str):
+            usage, output = line.get("usage"), line.get("output")
+            if line.get("source") != "same":
+                self.add_target_cost(cast("dict[str, Any]", usage).get("cost") if isinstance(usage, dict) else None)
+                if isinstance(output, dict) and not cast("dict[str, Any]", output).get("error"):
+                    self.add_output(str(line["key"]), pos)
 
 
 def _private() -> sqlite3.Connection:

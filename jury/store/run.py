@@ -15,6 +15,7 @@ from jury.store.index import ITEMS, JUDGMENTS, RESULTS, Index
 from jury.store.lines import Appender, broken, parse, read_lines
 from jury.store.locking import waiting
 from jury.store.manifest import RunManifest, scale_from_dict
+from jury.store.outputs import OUTPUTS, StoredOutput
 from jury.store.records import Label, Result, StoredItem, StoredJudgment, StoredResult, standing
 
 LABELS = "labels.jsonl"
@@ -80,6 +81,11 @@ class Run:
             found = (parse(data) for data in file if any(mark in data for mark in marks))
             return [StoredJudgment.from_dict(line) for line in found if line and line.get("item") == item_id]
 
+    def outputs(self) -> Iterator[StoredOutput]:
+        """What the target made, in the order in which it came; empty where the data brought the outputs."""
+        for _, line in read_lines(self.folder / OUTPUTS):
+            yield StoredOutput.from_dict(line)
+
     def labels(self) -> list[Label]:
         """What people say, in the order in which they said it: of each person and item the last word, unless undone."""
         return standing(line for _, line in self.label_lines())
@@ -102,7 +108,7 @@ class Run:
         """Every place where a line was changed, lost or added since it was written; a long walk."""
         heads = self.manifest.heads
         found: list[str] = []
-        for name in (ITEMS, JUDGMENTS, RESULTS):
+        for name in (ITEMS, JUDGMENTS, RESULTS, OUTPUTS):
             # A run that goes on, or was killed, has lines after the last one that the manifest knows.
             found += broken(self.folder / name, heads.get(name) if self.manifest.finished else None)
         return found

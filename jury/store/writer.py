@@ -13,6 +13,7 @@ from jury.store.index import ITEMS, JUDGMENTS, RESULTS, Index, Known, short
 from jury.store.lines import Appender, unwritable
 from jury.store.locking import FolderLock
 from jury.store.manifest import FILE, RunManifest
+from jury.store.outputs import OUTPUTS, StoredOutput
 from jury.store.records import FREE_SOURCES, StoredItem, StoredJudgment, StoredResult
 
 SYNC_S = 5.0  # at most this much work is lost when the machine itself fails
@@ -37,7 +38,8 @@ class RunWriter(AbstractContextManager["RunWriter"]):
             self.manifest = RunManifest.read(self.folder) if (self.folder / FILE).exists() else None
             if self.manifest is None and any(_size(self.folder / n) for n in (ITEMS, JUDGMENTS, RESULTS)):
                 raise DataError(f"{self.folder}: files of a run without {FILE}: choose another folder", "format")
-            self._files = {name: Appender(self.folder / name) for name in (ITEMS, JUDGMENTS, RESULTS)}
+            names = [ITEMS, JUDGMENTS, RESULTS, *([OUTPUTS] if (self.folder / OUTPUTS).exists() else [])]
+            self._files = {name: Appender(self.folder / name) for name in names}
             for file in self._files.values():
                 undo.callback(file.close)
             self._index = Index(self.folder)
@@ -48,6 +50,12 @@ class RunWriter(AbstractContextManager["RunWriter"]):
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def open_outputs(self) -> None:
+        """Makes the file of the target's outputs, which other runs do not have."""
+        if OUTPUTS not in self._files:
+            file = self._files[OUTPUTS] = Appender(self.folder / OUTPUTS)
+            self._stack.callback(file.close)
+
     @property
     def heads(self) -> dict[str, str]:
         """The digest of the last line of each file."""
@@ -57,6 +65,11 @@ class RunWriter(AbstractContextManager["RunWriter"]):
     def cost(self) -> float:
         """US dollars that this folder's judgments cost so far, in all passes; unknown ones count nothing."""
         return self._index.cost
+
+    @property
+    def target_cost(self) -> float:
+        """US dollars that the target cost so far, in all passes; apart from what the judges did."""
+        return self._index.target_cost
 
     def save(self, manifest: RunManifest) -> None:
         """Replaces the manifest in one step."""
@@ -90,6 +103,21 @@ class RunWriter(AbstractContextManager["RunWriter"]):
         pos = self._append(RESULTS, line)
         self._index.add_result(result.item, pos, result.seal, line["result"])
         return line["result"]
+
+    def add_output(self, output: StoredOutput) -> None:
+        """Writes what the target made, before it is judged."""
+        pos = self._append(OUTPUTS, output.to_dict())
+        if output.source == "same":
+            return
+        self._index.add_target_cost(output.usage.cost if output.usage else None)
+        if output.output.target_error is None:
+            self._index.add_output(output.key, pos)
+
+    def recall_output(self, key: str) -> StoredOutput | None:
+        """What the target made of this question before; an error is nothing to recall."""
+        pos = self._index.output(key)
+        line = self._files[OUTPUTS].read(pos) if pos is not None and OUTPUTS in self._files else None
+        return StoredOutput.from_dict(line) if line is not None and line.get("key") == key else None
 
     def recall(self, key: str) -> StoredJudgment | None:
         """The usable judgment with this key, if one was recorded."""

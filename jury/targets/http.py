@@ -1,0 +1,68 @@
+"""`HttpTarget`: an address that takes JSON and gives JSON, as a provider: one POST, no redirects, no retries.
+
+It goes through the client of the openai package, for its connections, its exceptions and its transport; nothing of
+OpenAI's API is in what is sent. The body is in `request.settings.extra`, what came back is in `Reply.data`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+from jury.errors import ProviderError
+from jury.providers import complaints, faults
+from jury.providers.base import Request, Settings
+from jury.providers.endpoints import Endpoint
+from jury.providers.openai import OpenAIProvider
+from jury.providers.remote import Call
+from jury.results import Reply, Rung, Usage
+
+_COUNTS = {
+    "input_tokens": ("input_tokens", "prompt_tokens"),
+    "output_tokens": ("output_tokens", "completion_tokens"),
+}
+
+
+class HttpTarget(OpenAIProvider):
+    """One address. `key_env`: the variable with a key, sent as a bearer token to this address only."""
+
+    def __init__(self, name: str, url: str, key_env: str | None) -> None:
+        super().__init__(Endpoint(name, url, key_env=(key_env,) if key_env else (), open=key_env is None))
+
+    def rungs(self, model: str, settings: Settings | None = None) -> tuple[Rung, ...]:
+        return ("text",)
+
+    def call(self, request: Request) -> Call:
+        return Call("openai_chat", self.endpoint.base_url, dict(request.settings.extra))
+
+    def _read(self, call: Call, request: Request, answer: Any, lost: tuple[str, ...], structured: bool) -> Reply:
+        text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else str(answer)
+        if not text.strip():
+            raise ProviderError("empty", "the answer is blank")
+        try:
+            data: Any = json.loads(text)
+        except (ValueError, RecursionError):
+            if text.lstrip().startswith("<"):
+                raise ProviderError("bad_body", f"the answer is {complaints.read(text).message}") from None
+            return Reply(text)
+        if isinstance(data, Mapping) and complaints.is_error(data):
+            raise faults.from_status(200, None, data, structured=False, secrets=self._secrets)
+        return Reply(text, data={"body": data}, usage=_usage(data))
+
+
+def _usage(data: Any) -> Usage | None:
+    """Tokens and cost that an answer reports under `usage`, as far as they are numbers."""
+    given: Any = cast("Mapping[str, Any]", data).get("usage") if isinstance(data, Mapping) else None
+    if not isinstance(given, Mapping):
+        return None
+    said = cast("Mapping[str, Any]", given)
+    counts = {
+        name: next((int(v) for w in words if isinstance(v := said.get(w), int) and v >= 0), None)
+        for name, words in _COUNTS.items()
+    }
+    cost = said.get("cost")
+    known = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < float("inf")
+    if not known and all(v is None for v in counts.values()):
+        return None
+    return Usage(1, **counts, cost=float(cast("float", cost)) if known else None)
