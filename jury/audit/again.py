@@ -25,7 +25,7 @@ from jury.pairwise import PairwiseJury
 from jury.pointwise import Jury
 from jury.results import Comparison, PanelResult
 from jury.runner import Quote, RunSpec
-from jury.runner.describe import AnyJury, price_sources
+from jury.runner.describe import price_sources
 from jury.runner.entries import Entry, entry_of
 from jury.runner.estimate import quoted
 from jury.runner.governors import Governors
@@ -36,6 +36,7 @@ from jury.store.index import Index
 from jury.streams import as_completed
 
 _IN_FLIGHT = 64
+AnyJury = Jury | PairwiseJury
 
 
 @dataclass(frozen=True, slots=True)

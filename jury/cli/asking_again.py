@@ -10,6 +10,8 @@ from jury.cli import exits
 from jury.cli.functions import load_function
 from jury.cli.quoting import dollars, say
 from jury.errors import ConfigError
+from jury.pairwise import PairwiseJury
+from jury.pointwise import Jury
 from jury.runner import Quote, RunSpec
 from jury.store import Run
 
@@ -35,7 +37,7 @@ def asked(run: Run, options: AskOptions) -> int | None:
             raise ConfigError("--estimate, --budget, --config and --yes belong to --ask N: how many items to ask about")
         return None
     plan = Again(options.ask, options.repetitions, options.seed, options.budget)
-    jury = RunSpec.from_file(options.config).make_jury(load_function) if options.config else None
+    jury = _configured(options.config)
     quote = quote_again(run, plan, jury=jury, load=load_function)
     if options.estimate:
         say(quote, options.json)
@@ -50,6 +52,15 @@ def asked(run: Run, options: AskOptions) -> int | None:
     short = f"; {found.asked.refused:,} were not asked: the budget is used up" if found.asked.refused else ""
     sys.stderr.write(f"{told} {price}; {known:,} were known{lost}{short}\n")
     return None
+
+
+def _configured(config: str | None) -> Jury | PairwiseJury | None:
+    if config is None:
+        return None
+    jury = RunSpec.from_file(config).make_jury(load_function)
+    if not isinstance(jury, Jury | PairwiseJury):
+        raise ConfigError(f"{config} is of sessions: repeat such a run with --repetitions 3 instead")
+    return jury
 
 
 def _agreed(quote: Quote, options: AskOptions) -> bool:
