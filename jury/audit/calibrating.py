@@ -119,7 +119,7 @@ class Calibration:
 
 def part_of(item: str) -> str:
     """`test` for a fixed half of all item ids, `development` for the others: the split never moves."""
-    return "test" if hashlib.sha256(f"split {item}".encode()).digest()[0] % 2 else "development"
+    return "test" if hashlib.sha256(f"split {item}".encode("utf-8", "surrogatepass")).digest()[0] % 2 else "development"
 
 
 def holds_for(manifest: RunManifest) -> dict[str, Any]:
