@@ -241,10 +241,19 @@ def _said(found: Worth) -> Worth:
             words.append(f"the panel agrees with people more than its best judge, {found.best}")
     if found.cheapest is not None and len(found.cheapest.judges) < found.judges:
         names = ", ".join(found.cheapest.judges)
-        words.append(f"{names} would give the same verdict on {found.cheapest.same} of items not used to choose them")
+        words.append(
+            f"{names} would give the same verdict on {_percent(found.cheapest.same)} of items not used to choose"
+        )
     if found.annotators.passes is not None:
         may = "may" if found.annotators.passes else "may not"
         words.append(f"by the Alternative Annotator Test the panel {may} stand in for a person")
     if found.by_votes:
         words.append(f"fewer than {ENOUGH} labels: what judges get wrong together cannot be seen")
     return replace(found, saying=tuple(words))
+
+
+def _percent(share: Estimate) -> str:
+    if share.value is None:
+        return "an unknown share"
+    ends = share.interval
+    return f"{100 * share.value:.0f}%" + (f" ({100 * ends[0]:.0f} to {100 * ends[1]:.0f}%)" if ends else "")

@@ -33,24 +33,24 @@ def criteria(audit: Audited, seed: int) -> tuple[CriterionFacts, ...]:
             for found in one.result.criteria:
                 given.setdefault(found.key, []).append(found)
     rubric = rubric_of(audit)
-    passes = passing(audit, rubric)
+    known = {c.key: c for c in rubric.criteria} if rubric else {}
+    passes = passing(known)
     return tuple(
-        _facts(key, results, counts.criteria[key], rubric.get(key), passes, seed) for key, results in given.items()
+        _facts(key, results, counts.criteria[key], known.get(key), passes, seed) for key, results in given.items()
     )
 
 
-def rubric_of(audit: Audited) -> dict[str, Criterion]:
-    """The criteria of a rubric run by key; empty for other runs."""
+def rubric_of(audit: Audited) -> Rubric | None:
+    """The rubric of a rubric run; None for other runs."""
     if audit.run.kind != "rubric":
-        return {}
+        return None
     try:
-        rubric = Rubric.from_dict(cast("Mapping[str, Any]", audit.run.manifest.spec.get("rubric") or {}))
+        return Rubric.from_dict(cast("Mapping[str, Any]", audit.run.manifest.spec.get("rubric") or {}))
     except ConfigError:  # written by another version: the results still say what was decided
-        return {}
-    return {c.key: c for c in rubric.criteria}
+        return None
 
 
-def passing(audit: Audited, rubric: Mapping[str, Criterion]) -> Passes:
+def passing(rubric: Mapping[str, Criterion]) -> Passes:
     """Whether a judge's value on a criterion passes; None where that is not known (a score, not applicable)."""
 
     def passes(key: str, value: Any) -> bool | None:

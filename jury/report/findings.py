@@ -7,16 +7,19 @@ groups to read, not causes: what fails alike in words may differ in cause.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from jury.audit import Audited
 from jury.audit.reading import Judged
 from jury.report import words
 from jury.report.alike import alike, groups, shared, typical, words_of
+from jury.report.criteria import rubric_of
 from jury.report.parts import Finding, ItemFacts
 from jury.results import CriterionResult, PanelResult, Vote
-from jury.sessions.counting import Counts
+from jury.rubrics.rubric import Rubric
+from jury.sessions.counting import Counts, key_of
 from jury.summary import outcome
 
 MOST = 50  # findings; smaller ones are one at the end
@@ -51,14 +54,18 @@ def findings(audit: Audited, items: Sequence[ItemFacts], earlier: Sequence[Audit
 
 
 def _reasons(audit: Audited) -> Iterator[_Reason]:
+    rubric = rubric_of(audit)
     for one in audit.judged:
         if isinstance(one.result, PanelResult) and outcome(one.result) == "fail":
-            yield from _of_item(one, one.result)
+            yield from _of_item(one, one.result, rubric)
 
 
-def _of_item(one: Judged, result: PanelResult) -> Iterator[_Reason]:
+def _of_item(one: Judged, result: PanelResult, rubric: Rubric | None) -> Iterator[_Reason]:
     failed = [c for c in result.criteria if c.passed is False]
-    if not failed:  # one verdict, or a rule over criteria that no criterion breaks by itself
+    if not failed and rubric is not None:
+        yield from _of_rule(one, result, rubric)
+        return
+    if not failed:
         text = _said(result.votes, result.value) or result.explanation
         yield _Reason(one.item.id, "", "", text, words_of(text))
         return
@@ -67,9 +74,27 @@ def _of_item(one: Judged, result: PanelResult) -> Iterator[_Reason]:
     for criterion in failed:
         text = _said(criterion.votes, criterion.value) or criterion.explanation
         by_field = counts.criteria[criterion.key].by_key
-        rules = [f"{_singular(name)} {key}" for name, keys in by_field.items() for key in keys]
-        for rule in rules or [""]:
-            yield _Reason(one.item.id, criterion.key, rule, text or _entries(criterion), words_of(text))
+        rules = [(name, key) for name, keys in by_field.items() for key in keys]
+        for name, key in rules:
+            told = _entry(criterion, name, key) or text
+            yield _Reason(one.item.id, criterion.key, f"{_singular(name)} {key}", told, words_of(told))
+        if not rules:
+            told = text or _entries(criterion)
+            yield _Reason(one.item.id, criterion.key, "", told, words_of(told))
+
+
+def _of_rule(one: Judged, result: PanelResult, rubric: Rubric) -> Iterator[_Reason]:
+    """An item that no criterion fails by itself: the clauses of the pass rule that its scores break."""
+    decided = {c.key: c for c in result.criteria if c.status == "decided"}
+    absent = frozenset(c.key for c in result.criteria if c.status == "not_applicable")
+    breached = rubric.decide({k: c.value for k, c in decided.items()}, absent).breached
+    for clause in breached:
+        rule, _, scores = clause.partition(" (")
+        key = next((k for k in rubric.keys if f"{k} is " in scores), "")
+        text = (_said(decided[key].votes, decided[key].value) if key in decided else "") or clause
+        yield _Reason(one.item.id, key, rule, text, words_of(text))
+    if not breached:
+        yield _Reason(one.item.id, "", "", result.explanation, words_of(result.explanation))
 
 
 def _said(votes: Iterable[Vote], value: object) -> str:
@@ -77,6 +102,17 @@ def _said(votes: Iterable[Vote], value: object) -> str:
     for vote in votes:
         if vote.decided and vote.value == value and (vote.explanation or vote.verdict.evidence):
             return vote.explanation or "; ".join(vote.verdict.evidence)
+    return ""
+
+
+def _entry(criterion: CriterionResult, name: str, key: str) -> str:
+    """What a judge of the panel's opinion says of one rule or step."""
+    for vote in criterion.votes:
+        listed: Any = vote.verdict.fields.get(name) if vote.decided and vote.value == criterion.value else None
+        for entry in cast("list[Any]", listed) if isinstance(listed, list) else ():
+            if isinstance(entry, Mapping) and key_of(entry) == key:
+                told = cast("Mapping[str, Any]", entry).items()
+                return "; ".join(str(v) for k, v in told if k not in ("rule", "step") and isinstance(v, str))
     return ""
 
 
@@ -102,12 +138,12 @@ def _finding(criterion: str, rule: str, found: Sequence[_Reason], known: dict[st
     order = typical([r.words for r in found])
     examples = tuple((found[i].item, found[i].text) for i in order[:_EXAMPLES])
     told = " ".join(examples[0][1].split())
-    lead = ": ".join(part for part in (criterion, rule) if part)
+    lead = rule if rule.startswith(criterion) and rule else ": ".join(part for part in (criterion, rule) if part)
     text = told if len(told) <= _TITLE else told[: _TITLE - 1].rstrip() + "…"
     items = tuple(dict.fromkeys(r.item for r in found))
-    title = ": ".join(part for part in (lead, text) if part) or "failed without a reason"
+    told = text if text.startswith(f"{criterion}:") and not rule else ": ".join(part for part in (lead, text) if part)
     return Finding(
-        title=title,
+        title=told or "failed without a reason",
         count=len(items),
         items=items,
         criterion=criterion,

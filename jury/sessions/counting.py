@@ -186,13 +186,13 @@ def _count(counts: CriterionCounts, name: str, lists: Sequence[list[Any] | None]
     if not known:
         return
     counts.entries[name] += round(statistics.median(len(found) for found in known))
-    keys = Counter(key for found in known for key in {_key(entry) for entry in found} if key)
+    keys = Counter(key for found in known for key in {key_of(entry) for entry in found} if key)
     counts.by_key[name].update(key for key, n in keys.items() if 2 * n > len(known))
     telling = next((found for found, yes in zip(lists, agreeing, strict=True) if yes and found), None)
     counts.words[name].update(_words(entry) for entry in telling or ())
 
 
-def _key(entry: Any) -> str:
+def key_of(entry: Any) -> str:
     """The rule or step of an entry; empty where it has none."""
     if isinstance(entry, int) and not isinstance(entry, bool):
         return str(entry)
