@@ -1,4 +1,4 @@
-"""The commands around run folders and their options: `run`, `replay`, `cache`. Loads typer alone, as `app.py` does."""
+"""The commands around run folders and their options: `run`, `show`, `replay`, `cache`. Loads typer alone."""
 
 from __future__ import annotations
 
@@ -81,6 +81,27 @@ def run(
     from jury.cli.running import run as start
 
     raise typer.Exit(start(RunOptions(**given)))
+
+
+def show(
+    folder: Folder,
+    item: Annotated[
+        str | None, typer.Argument(help="One item: its id, or its number from 1.", metavar="[ITEM]")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="All of the texts of ITEM.")] = False,
+    prompt: Annotated[
+        bool, typer.Option("--prompt", help="The exact prompt of each judge of ITEM, and its raw reply.")
+    ] = False,
+    limit: Annotated[int, typer.Option(metavar="N", help="How many items that failed or split the judges.")] = 20,
+    json: Annotated[bool, typer.Option("--json", help="JSON on standard output.", rich_help_panel=_RESULT)] = False,
+) -> None:
+    """What came of a run: rates, failures, cost, the items to look at; or one ITEM with every vote and its reason.
+
+    Also of a run under way. Exit codes: 0 fine, 2 no run folder, or no such item.
+    """
+    from jury.cli.showing import show as start
+
+    raise typer.Exit(start(folder, item, full=full, prompt=prompt, limit=limit, as_json=json))
 
 
 def replay(folder: Folder, json: Json = False) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -57,13 +57,23 @@ def word(text: str, kind: str | None = None) -> Text:
 
 
 def verdict_table(tally: Tally, console: Console) -> None:
-    """One line a row: the verdict, each judge's vote under the judge's number, and why."""
+    """The rows that a tally shows, and which they are of how many."""
     rows, only_odd = tally.shown
     if not rows:
         return
+    rows_table(rows, tally.judges, console)
+    if tally.n > len(rows):
+        which = "that did not pass" if only_odd and not isinstance(rows[0].result, Comparison) else "without a winner"
+        shown = f"the first {len(rows)} rows {which}" if only_odd else f"the first {len(rows)}"
+        console.print(Text(f"{shown} of {tally.n}; -o DIR keeps all", style="dim"))
+    console.print()
+
+
+def rows_table(rows: Sequence[Kept], judges: Sequence[str], console: Console) -> None:
+    """One line a row: the verdict, each judge's vote under the judge's number, and why."""
     names = any(not _is_number(k) for k in rows)
-    if 1 < len(tally.judges) <= MOST_COLUMNS:
-        for i, judge in enumerate(tally.judges, 1):
+    if 1 < len(judges) <= MOST_COLUMNS:
+        for i, judge in enumerate(judges, 1):
             label = "judges " if i == 1 else "       "
             console.print(Text.assemble((label, "dim"), (f"{i} ", "bold"), judge), overflow="ellipsis", no_wrap=True)
     gap = (0, 1, 0, 0)
@@ -72,12 +82,12 @@ def verdict_table(tally: Tally, console: Console) -> None:
     if names:
         table.add_column("item", no_wrap=True, overflow="ellipsis", max_width=16)
     table.add_column("verdict", no_wrap=True)
-    columns = tally.judges if 1 < len(tally.judges) <= MOST_COLUMNS else []
+    columns = judges if 1 < len(judges) <= MOST_COLUMNS else ()
     for i in range(len(columns)):
         table.add_column(str(i + 1), no_wrap=True)
-    if len(tally.judges) > MOST_COLUMNS:
+    if len(judges) > MOST_COLUMNS:
         table.add_column("votes", max_width=24)
-    cells = [_cells(k, tally.judges, names) for k in rows]
+    cells = [_cells(k, judges, names) for k in rows]
     heads = [len(str(column.header)) for column in table.columns]
     widths = [max(head, *map(len, column)) for head, column in zip(heads, zip(*cells, strict=True), strict=True)]
     room = console.width - sum(w + 2 for w in widths)
@@ -89,11 +99,6 @@ def verdict_table(tally: Tally, console: Console) -> None:
         length = 2 * max(20, room) - 8  # two lines; words do not break
         table.add_row(*row, *(() if narrow else (Text(shorten(_why(kept.result), length)),)))
     show(console, table)
-    if tally.n > len(rows):
-        which = "that did not pass" if only_odd and not isinstance(rows[0].result, Comparison) else "without a winner"
-        shown = f"the first {len(rows)} rows {which}" if only_odd else f"the first {len(rows)}"
-        console.print(Text(f"{shown} of {tally.n}; -o DIR keeps all", style="dim"))
-    console.print()
 
 
 def _is_number(kept: Kept) -> bool:
@@ -105,25 +110,27 @@ def _cells(kept: Kept, judges: Sequence[str], names: bool) -> list[Text]:
     cells = [Text(str(kept.number), style="dim")]
     if names:
         cells.append(Text(visible(result.item_id or "")))
-    cells.append(_verdict(result))
+    cells.append(verdict_text(result))
     votes = {v.judge: v for v in result.votes}
-    marks = [_vote(votes.get(judge)) for judge in judges]
+    marks = [vote_text(votes.get(judge)) for judge in judges]
     if len(judges) > MOST_COLUMNS:
         counts = Counter(mark.plain for mark in marks if mark.plain != NOT_ASKED)
         return [*cells, Text(", ".join(f"{n} {text}" for text, n in counts.most_common()))]
     return [*cells, *(marks if len(judges) > 1 else ())]
 
 
-def _verdict(result: PanelResult | Comparison) -> Text:
+def verdict_text(result: PanelResult | Comparison) -> Text:
+    """The verdict in a word or two."""
     if isinstance(result, Comparison):
         return word("not judged" if result.status == "not_judged" else result.winner)
     kind = outcome(result)
     if kind in ("inconclusive", "error", "not_judged"):
         return word(kind.replace("_", " "))
-    return word(_value_text(result.value, result.passed, marked=True), kind)
+    return word(value_text(result.value, result.passed, marked=True), kind)
 
 
-def _value_text(value: Any, passed: bool | None, *, marked: bool = False) -> str:
+def value_text(value: Any, passed: bool | None, *, marked: bool = False) -> str:
+    """A value as people read it; `marked`: and whether it passes."""
     if isinstance(value, bool):
         return "pass" if value else "fail"
     text = value if isinstance(value, str) else f"{value:.3g}"
@@ -132,7 +139,8 @@ def _value_text(value: Any, passed: bool | None, *, marked: bool = False) -> str
     return f"{text} ({'pass' if passed else 'fail'})"
 
 
-def _vote(vote: Vote | PairVote | None) -> Text:
+def vote_text(vote: Vote | PairVote | None) -> Text:
+    """A vote in a word; `*` marks a stand-in."""
     if vote is None:
         return Text(NOT_ASKED, style="dim")
     mark = "*" if vote.replacement else ""
@@ -140,7 +148,7 @@ def _vote(vote: Vote | PairVote | None) -> Text:
         return word(f"flip{mark}", "flip")
     if vote.decided and vote.value is not None:
         kind = {True: "pass", False: "fail"}.get(vote.value) if isinstance(vote.value, bool) else str(vote.value)
-        return word(_value_text(vote.value, None) + mark, kind)
+        return word(value_text(vote.value, None) + mark, kind)
     if vote.failed:
         return word(f"error{mark}", "error")
     return word(f"none{mark}", "abstained")
@@ -171,27 +179,40 @@ def percent(part: int, whole: int) -> str:
     return f"{share:.1f}".removesuffix(".0") + "%"
 
 
+def dollars(cost: float) -> str:
+    """`$0`, `$0.0123`, `$12.30`."""
+    return "$0" if cost == 0 else f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
+
+
+def reason(name: str) -> str:
+    """Why there is no verdict, in words."""
+    return _REASONS.get(name, name.replace("_", " "))
+
+
 def money(usage: Usage | None, calls: int) -> str:
     """What was paid; unknown is unknown."""
     cost = usage.cost if usage else None
-    if cost is None:
-        price = "unknown (no price or no token count)" if usage else "not reported"
-    else:
-        price = "$0" if cost == 0 else f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
+    unknown = "unknown (no price or no token count)" if usage else "not reported"
+    price = unknown if cost is None else dollars(cost)
     tokens = ""
     if usage and usage.input_tokens is not None and usage.output_tokens is not None:
         tokens = f", {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
     return f"{price}  ({calls:,} call{'s' * (calls != 1)}{tokens})"
 
 
-def show(console: Console, shown: Table | Text) -> None:
-    """Prints a table or a text, in pipes and files without the blanks that fill up its lines."""
+def show(console: Console, shown: RenderableType) -> None:
+    """Prints a table, a text or their like, in pipes and files without the blanks that fill up its lines."""
     if console.is_terminal:
         console.print(shown)
         return
     with console.capture() as caught:
         console.print(shown)
     console.file.write("".join(line.rstrip() + "\n" for line in caught.get().splitlines()))
+
+
+def told(console: Console, text: str, *, style: str = "") -> None:
+    """A sentence, wrapped at words on a terminal, as it is elsewhere."""
+    console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
 
 
 def facts(console: Console, lines: Sequence[tuple[str, str | Text]]) -> None:

@@ -1,0 +1,233 @@
+"""`jury show RUN`: a run folder in one screen, also of a run under way. One item of it is in `item_view.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from rich.text import Text
+
+from jury.cli import exits, tables
+from jury.cli.item_view import show_item
+from jury.cli.progress import Progress
+from jury.cli.tally import Kept
+from jury.cli.writing import print_json
+from jury.errors import ConfigError
+from jury.runner.totals import Totals
+from jury.stats import wilson
+from jury.store import Run
+from jury.store.records import standing
+from jury.store.run import result_of
+
+SETTLED = ("pass", "unrated", "a", "b", "tie", "na")  # outcomes that nobody has to look into
+_OTHERS = ("na", "inconclusive", "error", "not_judged", "unrated")
+_MOST_KINDS = 5
+
+
+@dataclass
+class Seen:
+    """What one walk over a folder counted. `worst` and `split` hold lines of (number, item, result), `most` of each."""
+
+    totals: Totals
+    most: int
+    items: int = 0
+    waiting: int = 0  # items without a result
+    n_split: int = 0
+    n_odd: int = 0  # split, or without a good end
+    worst: list[tuple[dict[str, Any], dict[str, Any], str]] = field(default_factory=list[Any])
+    split: list[tuple[dict[str, Any], dict[str, Any], str]] = field(default_factory=list[Any])
+
+    def add(self, item: dict[str, Any], line: dict[str, Any] | None) -> None:
+        self.items += 1
+        result = cast("dict[str, Any] | None", line.get("result")) if line is not None else None
+        if line is None or not isinstance(result, dict):
+            self.waiting += 1
+            return
+        word, split = self.totals.add(result), is_split(result)
+        self.n_split += split
+        self.n_odd += split or word not in SETTLED
+        if word not in SETTLED:
+            _keep(self.worst, (item, line, word), self.most)
+        elif split:
+            _keep(self.split, (item, line, word), self.most)
+
+    @property
+    def shown(self) -> list[tuple[dict[str, Any], dict[str, Any], str]]:
+        """Those without a good end first, then those that judges were not of one mind on; in the order of the data."""
+        chosen = [*self.worst, *self.split][: self.most]
+        return sorted(chosen, key=lambda one: int(one[0].get("number") or 0))
+
+
+def show(folder: str, item: str | None, *, full: bool, prompt: bool, limit: int, as_json: bool) -> int:
+    """Runs `jury show`; returns the exit code. Raises `ConfigError`, `DataError`."""
+    if limit < 0:
+        raise ConfigError(f"--limit must be a whole number from 0, got {limit}")
+    with Progress("items"):  # shows what the store has to say about torn lines
+        run = Run.open(folder)
+        if item is not None:
+            return show_item(run, item, full=full, prompt=prompt, as_json=as_json)
+        if prompt or full:
+            raise ConfigError("--prompt and --full are about one item: jury show RUN ITEM --prompt")
+        seen = Seen(Totals(run.kind), limit)
+        for line, result in run.lines():
+            seen.add(line, result)
+    if as_json:
+        print_json(_json(run, seen))
+        return exits.OK
+    console = tables.stdout()
+    tables.facts(console, lines(run, seen))
+    shown = seen.shown
+    if shown:
+        console.print()
+        rows = [Kept(int(i.get("number") or 0) + 1, result_of(run.kind, line)) for i, line, _ in shown]
+        tables.rows_table(rows, [str(j.get("id")) for j in run.manifest.judges], console)
+        tables.told(console, _which(seen, len(shown)), style="dim")
+        example = str(shown[0][0].get("id"))
+        tables.told(
+            console, f"jury show {quoted(folder)} {quoted(example)}   its texts, votes and reasons", style="dim"
+        )
+    return exits.OK
+
+
+def is_split(result: Mapping[str, Any]) -> bool:
+    """Were the judges of two minds, or one of them of two minds with itself?"""
+    agreement = result.get("agreement")
+    votes = cast("list[Mapping[str, Any]]", result.get("votes") or [])
+    return (agreement is not None and agreement < 1) or any(v.get("flip_kind") for v in votes)
+
+
+def quoted(text: str) -> str:
+    """An argument as a shell takes it."""
+    import shlex
+
+    return shlex.quote(text)
+
+
+def interval(totals: Totals) -> tuple[float, float] | None:
+    """The 95% interval (Wilson) of the pass rate; of A's win rate a tie is half, and rounded down. None without one."""
+    good, rated = totals.rated
+    if totals.kind == "pairwise":
+        good += totals.counts["tie"] // 2
+    if not rated:
+        return None
+    estimate = wilson(good, rated)
+    return cast("tuple[float, float]", estimate.interval)
+
+
+def rate_words(totals: Totals) -> str:
+    """`82.5% [74.7, 88.3]`, or `undefined`."""
+    good, rated = totals.rated
+    ends = interval(totals)
+    if ends is None:
+        return "undefined"
+    tie, half = (totals.counts["tie"], 2) if totals.kind == "pairwise" else (0, 1)
+    return f"{tables.percent(half * good + tie, half * rated)} [{100 * ends[0]:.1f}, {100 * ends[1]:.1f}]"
+
+
+def count_words(totals: Totals) -> str:
+    """`99 pass, 21 fail`; `3 a, 4 b, 1 tie`."""
+    names = ("a", "b", "tie") if totals.kind == "pairwise" else ("pass", "fail")
+    return ", ".join(f"{totals.counts[n]} {n.upper() if len(n) == 1 else n}" for n in names)
+
+
+def other_words(totals: Totals) -> str:
+    """`2 NA, 1 error`: what is in no rate."""
+    return ", ".join(f"{totals.counts[n]} {n.replace('_', ' ')}" for n in _OTHERS if totals.counts[n])
+
+
+def state(run: Run) -> str:
+    """Whether the run came to its end, and when."""
+    history = run.manifest.history
+    ended = str(history[-1].get("ended") or "")[:16].replace("T", " ") if history else ""
+    if run.manifest.finished:
+        return f"finished {ended}" if ended else "finished"
+    return f"not finished (left {ended})" if ended else "not finished"
+
+
+def lines(run: Run, seen: Seen) -> list[tuple[str, str | Text]]:
+    """The run in facts, each rate with its interval and coverage."""
+    manifest, totals = run.manifest, seen.totals
+    made: list[tuple[str, str | Text]] = [
+        ("run", f"{manifest.name}: {manifest.kind}, {state(run)}"),
+        ("judges", _judges(manifest.judges)),
+    ]
+    if manifest.criteria:
+        made.append(("criteria", tables.shorten(manifest.criteria, 160)))
+    rate = Text(f"{rate_words(totals)}  {count_words(totals)}", style="bold")
+    made.append(("win rate A" if run.kind == "pairwise" else "pass rate", rate))
+    if totals.n_total:
+        others = other_words(totals)
+        told = f"{tables.percent(totals.usable, totals.n_total)}  {totals.usable} of {totals.n_total}"
+        made.append(("coverage", f"{told}: {others}" if others else told))
+    if seen.waiting:
+        made.append(("waiting", f"{seen.waiting} items have no verdict yet"))
+    if totals.several:
+        told = f"{tables.percent(totals.agreeing, totals.several)}  unanimous on {totals.agreeing} of {totals.several}"
+        made.append(("agreement", told))
+    if totals.flips:
+        made.append(("flips", ", ".join(f"{n} {kind}" for kind, n in totals.flips.most_common())))
+    if totals.reasons:
+        made.append(("undecided", ", ".join(f"{n} {tables.reason(r)}" for r, n in totals.reasons.most_common())))
+    for i, (kind, n) in enumerate(totals.failures.most_common(_MOST_KINDS)):
+        made.append(("failures" if i == 0 else "", tables.word(f"{n} x {tables.shorten(kind, 120)}", "error")))
+    made.append(("cost", spent(totals)))
+    labels = standing(run.labels())
+    if labels:
+        people = len({one.labeller for one in labels})
+        made.append(("labels", f"{len(labels)} by {people} {'person' if people == 1 else 'people'}"))
+    return made
+
+
+def spent(totals: Totals) -> str:
+    """What the calls behind the results cost; unknown is unknown."""
+    cost = "unknown (a price is missing)" if totals.unpriced else tables.dollars(totals.cost)
+    saved = f", {totals.calls_saved:,} calls saved" if totals.calls_saved else ""
+    return f"{cost}  ({totals.calls:,} call{'s' * (totals.calls != 1)}{saved})"
+
+
+def _judges(judges: tuple[Mapping[str, Any], ...]) -> str:
+    told: list[str] = []
+    for judge in judges:
+        name, model = str(judge.get("id")), judge.get("model")
+        told.append(f"{name} ({model})" if model and model != name else name)
+    return ", ".join(told)
+
+
+def _which(seen: Seen, shown: int) -> str:
+    unsettled = sum(n for word, n in seen.totals.counts.items() if word not in SETTLED)
+    parts = [f"{unsettled} of {seen.items} items failed or have no verdict"] if unsettled else []
+    parts += [f"judges were split on {seen.n_split}"] if seen.n_split else []
+    more = f"; {shown} shown (--limit)" if shown < seen.n_odd else ""
+    return ", ".join(parts) + more
+
+
+def _keep(kept: list[Any], one: Any, most: int) -> None:
+    if len(kept) < most:
+        kept.append(one)
+
+
+def _json(run: Run, seen: Seen) -> dict[str, Any]:
+    manifest = run.manifest
+    ends = interval(seen.totals)
+    return {
+        "folder": str(Path(run.folder)),
+        "name": manifest.name,
+        "kind": manifest.kind,
+        "finished": manifest.finished,
+        "judges": [dict(j) for j in manifest.judges],
+        "criteria": manifest.criteria,
+        **seen.totals.to_dict(),
+        "interval": list(ends) if ends else None,
+        "n_waiting": seen.waiting,
+        "n_split": seen.n_split,
+        "items": [_brief(item, line, word) for item, line, word in seen.shown],
+    }
+
+
+def _brief(item: Mapping[str, Any], line: Mapping[str, Any], word: str) -> dict[str, Any]:
+    result = cast("Mapping[str, Any]", line["result"])
+    said = result.get("winner") if "winner" in result else result.get("value")
+    head = {"id": item.get("id"), "number": int(item.get("number") or 0) + 1, "outcome": word, "value": said}
+    return {**head, "split": is_split(result), "explanation": result.get("explanation", "")}
