@@ -265,7 +265,8 @@ class Seat:
             texts = case.render(self.prompt)
         else:
             names = self.function.names
-            texts = tuple(repr(self._argument(case, n)) for n in names) or (repr(case.item), repr(case.answer))
+            part = case.format.notes if case.format else ()  # which part of a long session, say
+            texts = tuple(repr(self._argument(case, n)) for n in names) or (repr(case.item), repr(case.answer), *part)
         keys = self._key_maker(case.format or self.format)
         request = keys.request(*texts)
         key = keys.key(request, case.order, repetition)

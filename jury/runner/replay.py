@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from jury.aggregation import Rule, decide, fold
-from jury.errors import REPLY_KINDS, ConfigError
+from jury.errors import REPLY_KINDS
 from jury.pairwise import WINNERS, reconcile
 from jury.parsing import read_reply
 from jury.results import Comparison, Judgment, PairVote, PanelResult, Verdict, Vote
 from jury.rubrics.asking import RubricMethod
 from jury.rubrics.rubric import Rubric
+from jury.runner.replay_sessions import SessionReplay, part_of
 from jury.scales import INCONCLUSIVE, Scale
 from jury.store import Run, StoredJudgment
 from jury.store.index import JUDGMENTS, short
@@ -50,8 +51,6 @@ class ReplayReport:
 def replay(folder: str | Path) -> ReplayReport:
     """Reads the log of a run folder and folds every verdict anew. Calls nobody, writes nothing. Raises `DataError`."""
     run = Run.open(folder)
-    if run.kind not in ("pointwise", "pairwise", "rubric"):
-        raise ConfigError(f"a {run.kind} run cannot be replayed yet")
     with closing(_Log(run)) as log:
         again = _Again(run, log)
         found: list[Difference] = []
@@ -74,12 +73,14 @@ class _Log:
         self.count = 0
         self._db.execute("BEGIN")
         for pos, line in read_lines(path):
-            key = _slot(*(line.get(name) for name in ("item", "judge", "order", "repetition", "criterion")))
+            names = ("item", "judge", "order", "repetition", "criterion")
+            key = _slot(*(line.get(name) for name in names), part_of(line.get("notes")))
             self._db.execute("INSERT OR REPLACE INTO log VALUES (?, ?)", (key, pos))
             self.count += 1
 
     def find(self, item: str, judgment: Judgment) -> StoredJudgment | None:
-        key = _slot(item, judgment.judge, judgment.order, judgment.repetition, judgment.criterion)
+        about = (judgment.order, judgment.repetition, judgment.criterion, part_of(judgment.notes))
+        key = _slot(item, judgment.judge, *about)
         row = self._db.execute("SELECT pos FROM log WHERE k = ?", (key,)).fetchone()
         if row is None or self._file is None:
             return None
@@ -93,8 +94,8 @@ class _Log:
             self._file.close()
 
 
-def _slot(item: Any, judge: Any, order: Any, repetition: Any, criterion: Any) -> int:
-    return short(f"{item}\0{judge}\0{order}\0{repetition}\0{criterion or ''}")
+def _slot(item: Any, judge: Any, *about: Any) -> int:
+    return short("\0".join(str("" if part is None else part) for part in (item, judge, *about)))
 
 
 class _Again:
@@ -107,6 +108,7 @@ class _Again:
         self.method = _method(manifest.spec) if run.kind == "rubric" else None
         self.rule = None if own else Rule.of(None if self.method else manifest.rule or None, self.scale)
         self.foreseeing = isinstance(manifest.spec.get("stop"), float)
+        self.sessions = SessionReplay(manifest, None if own else manifest.rule) if run.kind == "session" else None
         self._log = log
 
     def compare(self, item: str, result: PanelResult | Comparison) -> list[Difference]:
@@ -115,6 +117,8 @@ class _Again:
         votes: list[Any] = [self._vote(item, vote, pairwise, found) for vote in result.votes]
         if self.rule is None or not votes or found or result.reason in ("budget", "stopped"):
             return found
+        if self.sessions is not None and isinstance(result, PanelResult):
+            return _of_criteria(item, result, self.sessions.results(votes, result))
         if self.method is not None:
             return _changed(item, result, self.method.decided(votes, self.quorum, result.seats))
         asked = sum(not v.replacement for v in votes)
@@ -125,6 +129,8 @@ class _Again:
     def _vote(self, item: str, vote: Any, pairwise: bool, found: list[Difference]) -> Vote | PairVote:
         read = [j if _unasked(j) else self._judgment(item, j, found) for j in vote.judgments]
         rule = self.rule or Rule.of(None, self.scale)
+        if self.sessions is not None:
+            return self.sessions.fold(vote, read)
         if self.method is not None:
             return replace(vote, verdict=self.method.fold(read), judgments=tuple(read))
         if not pairwise:
@@ -137,7 +143,7 @@ class _Again:
             found.append(Difference(item, f"judgment of {judgment.judge}", _told(judgment.verdict), "not in the log"))
             return judgment
         verdict = self._read(logged.judgment)
-        if (verdict.status, verdict.value) != (judgment.verdict.status, judgment.verdict.value):
+        if _said(verdict) != _said(judgment.verdict):
             found.append(Difference(item, f"judgment of {judgment.judge}", _told(judgment.verdict), _told(verdict)))
         return replace(judgment, verdict=verdict)
 
@@ -146,9 +152,24 @@ class _Again:
         by_call = failure is not None and failure.kind not in REPLY_KINDS
         if judgment.reply is None or by_call:  # a function's own verdict, or a call that never came back
             return judgment.verdict
+        if self.sessions is not None:
+            how = self.sessions.format(judgment.criterion)
+            return judgment.verdict if how is None else how.read(judgment.reply, None)
         if self.method is not None:
             return self.method.format(0, judgment.criterion).read(judgment.reply, None)
         return read_reply(judgment.reply, self.scale)
+
+
+def _of_criteria(item: str, result: PanelResult, now: Mapping[str, tuple[Any, str]]) -> list[Difference]:
+    """Where the report on a session is not what its votes give."""
+    stored = {"": (result.value, result.status), **{c.key: (c.value, c.status) for c in result.criteria}}
+    found: list[Difference] = []
+    for key, (value, status) in now.items():
+        was_value, was_status = stored.get(key, (None, "missing"))
+        of = f" on {key}" if key else ""
+        pairs = (("verdict", INCONCLUSIVE if was_value is None else was_value, value), ("status", was_status, status))
+        found += [Difference(item, f"{what}{of}", str(old), str(new)) for what, old, new in pairs if old != new]
+    return found
 
 
 def _method(spec: Mapping[str, Any]) -> RubricMethod:
@@ -178,5 +199,12 @@ def _unasked(judgment: Judgment) -> bool:
     return failure is not None and failure.kind == "budget"
 
 
+def _said(verdict: Verdict) -> tuple[Any, ...]:
+    parts = {key: (part.status, part.value) for key, part in verdict.parts.items()}
+    return verdict.status, verdict.value, parts
+
+
 def _told(verdict: Verdict) -> str:
+    if verdict.parts:
+        return ", ".join(f"{key}: {_told(part)}" for key, part in verdict.parts.items())
     return str(verdict.value) if verdict.decided else f"{verdict.status} {verdict.failure or ''}".strip()

@@ -48,9 +48,11 @@ def beside(data: Any, base: Path) -> Any:
 
 def _row(one: Any, base: Path) -> Any:
     """`{session: file, context: file or text}` of a run file."""
-    row = dict(cast("Mapping[str, Any]", one)) if isinstance(one, Mapping) else {}
-    if not isinstance(row.get("session"), str):
+    if not isinstance(one, Mapping):
         return one
+    row = dict(cast("Mapping[str, Any]", one))
+    if not isinstance(row.get("session"), str):
+        return row
     row["session"] = str(base / row["session"])
     if row.get("context") is not None:
         row["context"] = _context(row["context"], base)

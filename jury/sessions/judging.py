@@ -224,8 +224,11 @@ class SessionJury:
     def _case(
         self, group: _Group, criteria: Sequence[SessionCriterion], session: Session, view: _View, told: Any
     ) -> Case:
-        extra = {**self.variables, "session": view.names, "facts": told, **group.names(criteria)}
-        case = Case.of_output(session.data, session.output, "", extra, group.panel.wanted)
+        names = group.names(criteria)
+        extra = {**self.variables, "context": None, "session": view.names, "facts": told, **names}
+        context = "\n\n".join(c.context for c in criteria if c.context) or None
+        data = replace(session.data, context=context)  # for judge functions, which get the whole case
+        case = Case.of_output(data, session.output, "", extra, group.panel.wanted)
         if view.note:
             case.format = replace(group.format, notes=(view.note,))
         return case
