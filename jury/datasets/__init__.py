@@ -68,7 +68,7 @@ def rows(
     """
     columns = ColumnMap(mapping)
     listed: list[Any] = list(cast("Any", data)) if isinstance(data, list | tuple) else []
-    parts = listed if listed and all(isinstance(d, str | Path) for d in listed) else [data]
+    parts: list[Any] = listed if listed and all(isinstance(d, str | Path) for d in listed) else [cast("object", data)]
     return _walk(parts, (encoding, delimiter), tuple(needs), columns)
 
 

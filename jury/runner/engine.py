@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from jury.runner.governors import Governors
 from jury.runner.keeper import Asked, Keeper, now
 from jury.runner.memory import remember
 from jury.runner.spec import Loader, RunSpec
+from jury.runner.targeting import Outcomes, Producer, history, named, ready, routed, target_changes, unpaid
 from jury.runner.totals import Totals
 from jury.sessions.judging import SessionJury
 from jury.store import RunManifest, RunWriter, StoredResult
@@ -62,7 +63,8 @@ class Halt:
 class RunReport:
     """What came of one pass. `totals` count every item of the data, `asked` the questions of this pass.
 
-    `spent`: US dollars of all passes; `unsure`: the most that lost calls of this one may have cost besides.
+    `spent`: US dollars of all passes, the target's among them; `target`: what was asked of it in this one, None without
+    one, and `target_spent` its part of the money; `unsure`: the most that lost calls of this one may have cost besides.
     `changes`: what is different from the pass before. `fault`: why it ended early (the data, the disk), if it did.
     """
 
@@ -78,6 +80,8 @@ class RunReport:
     halted: bool = False
     changes: tuple[str, ...] = ()
     fault: JuryError | None = None
+    target: Outcomes | None = None
+    target_spent: float = 0.0
 
 
 @dataclass
@@ -91,6 +95,7 @@ class _Pass:
     seal: str
     keep_errors: bool
     budget: Budget | None = None
+    producer: Producer | None = None
     judged: int = 0
     skipped: int = 0
     fault: JuryError | None = None
@@ -121,16 +126,24 @@ class _Pass:
         known = self.writer.known(entry.item.id)
         if known is None or known.seal != short(self._seal(entry)) or not (known.complete or self.keep_errors):
             return None
-        return json.loads(known.brief)
+        brief: Mapping[str, Any] = json.loads(known.brief)
+        errored = self.producer is not None and brief.get("status") == "not_judged"
+        return None if errored and not self.keep_errors else brief
 
     def _seal(self, entry: Entry) -> str:
         turn = entry.item.number if self.jury.spec.assignment == "cyclic" else ""
         return digest(f"{self.seal} {entry.item.digest} {turn}".encode())
 
     async def work(self, entry: Entry) -> None:
-        self.writer.add_item(entry.item)
-        result = self._for_money(await self._judge(entry))
-        stored = self.writer.add_result(StoredResult(entry.item.id, entry.item.number, result, self._seal(entry)))
+        seal = self._seal(entry)
+        made = entry if self.producer is None else await self.producer.produced(entry)
+        item = (made or entry).item
+        self.writer.add_item(item)
+        if made is None:
+            result: PanelResult | Comparison = unpaid(entry, self.budget.limit if self.budget else 0.0)
+        else:
+            result = self._for_money(await self._judge(made))
+        stored = self.writer.add_result(StoredResult(item.id, item.number, result, seal))
         self.judged += 1
         self._count(stored, new=True)
 
@@ -189,62 +202,68 @@ async def run(
     brief). Raises `ConfigError` before the first call, `DataError` where the folder is locked, foreign or cannot be
     written; a fault of the data ends the pass and is in the report.
     """
-    jury = spec.make_jury(load)
+    jury, target = spec.make_jury(load), spec.make_target(load)
     _ready(spec, jury)
+    if target is not None:
+        ready(target, spec)
     with RunWriter(folder) as writer:
-        manifest = manifest_of(spec, jury, writer.folder.name)
+        manifest = named(manifest_of(spec, jury, writer.folder.name), target)
         changed = compared(writer.manifest, manifest, writer.folder, force=force)
+        changed += target_changes(writer.manifest, manifest)
         manifest = continued(writer.manifest, manifest, now())
         writer.save(manifest)
         cache = opened(spec.cache)
         keeper = Keeper(writer, price_sources(jury), cache)
-        budget = None if spec.budget is None else Budget(spec.budget, writer.cost)
+        budget = None if spec.budget is None else Budget(spec.budget, writer.cost + writer.target_cost)
         govern = Governors(spec, budget)
-        for seat in seats_of(jury):
-            seat.recorder = keeper
-            seat.route(govern.before)
+        producer, seal = None, fingerprint(jury)
+        if target is not None:
+            producer, seal = Producer(target, spec, writer), f"{seal} {target.identity}"
         it = _Pass(
-            spec, jury, writer, keeper, Totals(manifest.kind), halt or Halt(), fingerprint(jury), keep_errors, budget,
+            spec, jury, writer, keeper, Totals(manifest.kind), halt or Halt(), seal, keep_errors, budget, producer,
             on_result=on_result,
         )  # fmt: skip
         started = now()
         remember(jury, writer.folder)
         done = False
         try:
-            async for _ in as_completed(it.todo(), it.work, spec.concurrency * _ITEMS_PER_CALL, ordered=False):
-                pass
+            with _governed(it, govern):
+                async for _ in as_completed(it.todo(), it.work, spec.concurrency * _ITEMS_PER_CALL, ordered=False):
+                    pass
             done = not it.halt.asked and it.fault is None
         except BaseException:
             with suppress(DataError):  # where the disk is full, what ended the pass is the better word
                 _leave(it, manifest, started, changed, done)
             raise
         finally:
-            for seat in seats_of(jury):
-                seat.recorder = None
-                seat.route(govern.gone)
             if cache is not None:
                 cache.close()
         _leave(it, manifest, started, changed, done)
-        writer_cost = writer.cost
-    return RunReport(
-        folder=Path(folder),
-        kind=manifest.kind,
-        totals=it.totals.to_dict(),
-        asked=keeper.asked,
-        judged=it.judged,
-        skipped=it.skipped,
-        finished=done,
-        halted=it.halt.asked,
-        spent=writer_cost,
-        unsure=budget.unsure if budget else 0.0,
-        changes=tuple(changed),
-        fault=it.fault,
-    )
+        return _report(it, Path(folder), changed, done)
 
 
 def run_sync(spec: RunSpec, folder: str | Path, **options: Any) -> RunReport:
     """`run` without `await`."""
     return sync.run(run(spec, folder, **options))
+
+
+@contextmanager
+def _governed(it: _Pass, govern: Governors) -> Generator[None]:
+    """The keeper behind every seat, limits and budget before every provider, the target's included; and gone again."""
+    target = it.producer.target if it.producer is not None else None
+    for seat in seats_of(it.jury):
+        seat.recorder = it.keeper
+        seat.route(govern.before)
+    if target is not None:
+        routed(target, it.spec, govern)
+    try:
+        yield
+    finally:
+        for seat in seats_of(it.jury):
+            seat.recorder = None
+            seat.route(govern.gone)
+        if target is not None:
+            target.route(govern.gone)
 
 
 def _ready(spec: RunSpec, jury: AnyJury) -> None:
@@ -268,7 +287,30 @@ def _missing_key(seat: Any) -> str | None:
 def _leave(it: _Pass, manifest: RunManifest, started: str, changed: list[str], done: bool) -> None:
     """The manifest at the end of a pass."""
     history = (*manifest.history, _history(it, started, changed))
-    it.writer.save(replace(manifest, totals=it.totals.to_dict(), finished=done, heads=it.writer.heads, history=history))
+    totals = it.totals.to_dict()
+    if it.producer is not None:
+        totals["target_cost"] = it.writer.target_cost
+    it.writer.save(replace(manifest, totals=totals, finished=done, heads=it.writer.heads, history=history))
+
+
+def _report(it: _Pass, folder: Path, changed: list[str], done: bool) -> RunReport:
+    writer, producer = it.writer, it.producer
+    return RunReport(
+        folder=folder,
+        kind=it.totals.kind,
+        totals=it.totals.to_dict(),
+        asked=it.keeper.asked,
+        judged=it.judged,
+        skipped=it.skipped,
+        finished=done,
+        halted=it.halt.asked,
+        spent=writer.cost + writer.target_cost,
+        unsure=it.budget.unsure if it.budget else 0.0,
+        changes=tuple(changed),
+        fault=it.fault,
+        target=producer.asked if producer is not None else None,
+        target_spent=writer.target_cost,
+    )
 
 
 def _history(it: _Pass, started: str, changed: list[str]) -> dict[str, Any]:
@@ -284,6 +326,7 @@ def _history(it: _Pass, started: str, changed: list[str]) -> dict[str, Any]:
         "cached": asked.cached,
         "failed": asked.failed,
         "cost": None if asked.unpriced else asked.cost,
+        **({"target": history(it.producer.asked)} if it.producer is not None else {}),
         "changes": changed,
         "halted": it.halt.asked,
         **({"foresight": asdict(seen)} if (seen := _foresight(it.jury)) else {}),

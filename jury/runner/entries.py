@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from jury.data import DataPoint, Output, ResponsePair
-from jury.datasets import STDIN, Row, rows, to_item, to_pair
+from jury.datasets import STDIN, Row, rows, to_item, to_pair, to_question
 from jury.errors import ConfigError
 from jury.messages import text_of, to_messages
 from jury.runner.recordings import Recording, recordings
@@ -20,7 +20,10 @@ from jury.store.lines import digest, encode
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One item: `item` is what the folder keeps, `point` and `output` (or `pair`, `recording`) what the jury gets."""
+    """One item: `item` is what the folder keeps, `point` and `output` (or `pair`, `recording`) what the jury gets.
+
+    Where a target makes the output, `output` is None until it has, and the item's digest is of what it is asked.
+    """
 
     item: StoredItem
     point: DataPoint | None = None
@@ -39,7 +42,7 @@ def entries(spec: RunSpec) -> Iterator[Entry]:
         return
     found = rows(spec.data, mapping=spec.map or None, encoding=spec.encoding, delimiter=spec.delimiter)
     for row in islice(found, spec.limit):
-        yield entry_of(row, spec.kind)
+        yield entry_of(row, spec.kind) if spec.target is None else item_entry(to_question(row), None)
 
 
 def entry_of(row: Row, kind: str) -> Entry:
@@ -53,7 +56,12 @@ def from_stdin(spec: RunSpec) -> bool:
 
 
 def _of_item(row: Row) -> Entry:
-    point, output = to_item(row)
+    return item_entry(*to_item(row))
+
+
+def item_entry(point: DataPoint, made: Output | None) -> Entry:
+    """A data point and its output as an item; without one as a question to a target."""
+    output = made or Output()
     question, messages = _asked(point)
     error = output.target_error
     kept: dict[str, Any] = {
@@ -68,7 +76,7 @@ def _of_item(row: Row) -> Entry:
     }
     more = repr((output.items, point.system_instructions)) if len(output.items) != 1 else point.system_instructions
     item = StoredItem(id=str(point.id), number=point.number or 0, digest=_digest(kept, more), **kept)
-    return Entry(item, point=point, output=output)
+    return Entry(item, point=point, output=made)
 
 
 def _of_pair(row: Row) -> Entry:

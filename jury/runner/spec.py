@@ -37,6 +37,8 @@ from jury.scales import Labels, Numeric
 from jury.sessions.checks import CodeCheck, code_check
 from jury.sessions.judging import SessionJury
 from jury.sessions.making import session_jury
+from jury.targets import Target, TargetSpec
+from jury.targets.spec import described
 
 KINDS = ("pointwise", "pairwise", "session")
 _SCALE = ("labels", "passing", "na", "range", "threshold", "levels")
@@ -58,16 +60,18 @@ Loader = Callable[[str], Callable[..., Any]]
 class RunSpec:
     """A run as data.
 
-    `data`: a path, `-`, a data frame, or an iterable of mappings. `jury`: keywords of the jury under the names of the
-    YAML file, or a ready `Jury`, `PairwiseJury` or `SessionJury`. `format`: of sessions, where their shape does not
-    tell. `concurrency`: calls in flight of one provider at most. `cache`: the
-    shared one (`cache.py`), one at this path, or none (False). `budget`: US dollars that the folder may cost, all
-    passes together. `limits`: by provider, the fields of `limits.Limits`. Raises `ConfigError`.
+    `data`: a path, a pattern, a list of them, `-`, a data frame, or an iterable of mappings. `target`: what makes the
+    outputs, where the data does not hold them (`TargetSpec.of` says as what it may be given). `jury`: keywords of the
+    jury under the names of the YAML file, or a ready `Jury`, `PairwiseJury` or `SessionJury`. `format`: of sessions,
+    where their shape does not tell. `concurrency`: calls in flight of one provider at most. `cache`: the shared one
+    (`cache.py`), one at this path, or none (False). `budget`: US dollars that the folder may cost, all passes together.
+    `limits`: by provider, the fields of `limits.Limits`. Raises `ConfigError`.
     """
 
     data: Any = None
     jury: Any = field(default_factory=dict[str, Any])
     kind: str = "pointwise"
+    target: Any = None
     name: str | None = None
     map: Mapping[str, str] = field(default_factory=dict[str, str])
     limit: int | None = None
@@ -87,6 +91,8 @@ class RunSpec:
             object.__setattr__(self, "kind", kinds[type(self.jury)])
         if self.kind not in KINDS:
             raise ConfigError(f"kind must be one of {list(KINDS)}, got {self.kind!r}")
+        if self.target is not None and self.kind != "pointwise":
+            raise ConfigError(f"target: a {self.kind} run judges what is there; leave out target, or the kind")
         for name in ("limit", "concurrency"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
@@ -133,6 +139,8 @@ class RunSpec:
         if isinstance(rubric, str) and (Path(base) / rubric).exists():
             jury["rubric"] = str(Path(base) / rubric)
         data = spec.get("data")
+        if isinstance(data, list):
+            spec["data"] = [str(Path(base) / d) if isinstance(d, str) else d for d in cast("list[Any]", data)]
         if isinstance(data, str) and data != STDIN:
             spec["data"] = str(Path(base) / data)
         return cls(**spec, jury=jury)
@@ -173,11 +181,16 @@ class RunSpec:
         options |= {k: v for k, v in given.items() if k in _RUBRIC}
         return llm_jury(**options, **_scale({k: v for k, v in given.items() if k in _SCALE}))
 
+    def make_target(self, load: Loader | None = None) -> Target | None:
+        """What makes the outputs; None where the data holds them. Raises `ConfigError`."""
+        return None if self.target is None else Target(TargetSpec.of(self.target, load))
+
     def to_dict(self) -> dict[str, Any]:
         """As the manifest keeps it: what is no JSON value is its text."""
         made: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "jury"}
         if not isinstance(self.data, str):
             made["data"] = None
+        made["target"] = described(self.target)
         if not isinstance(self.jury, AnyJury):
             made.update({k: _plain(v) for k, v in cast("Mapping[str, Any]", self.jury).items()})
         return {k: v for k, v in made.items() if v not in (None, {})}
@@ -186,7 +199,7 @@ class RunSpec:
 def _known_keys(own: Sequence[str], kind: Any) -> list[str]:
     """The keys of a run of this kind."""
     if kind == "session":
-        rows = ("map", "encoding", "delimiter")  # of tables
+        rows = ("map", "encoding", "delimiter", "target")  # of tables
         return [*(n for n in own if n not in rows), *_SESSION, *(n for n in _SHARED if n not in _OF_TEXTS)]
     own = [n for n in own if n != "format"]
     return [*own, *_SHARED, *(("swap",) if kind == "pairwise" else (*_SCALE, *_RUBRIC))]

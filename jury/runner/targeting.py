@@ -1,0 +1,208 @@
+"""The target of a run: each item gets its output on the way to the judges, recorded before it is judged.
+
+What the folder holds is never asked for again; an error is, as a failed judgment is. Its money is in the budget, and
+apart from the judges' in every number. Judges nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from jury.budget import Budget
+from jury.data import Output
+from jury.errors import ConfigError, ProviderError
+from jury.governed import Governed
+from jury.providers import prices, registry
+from jury.results import PanelResult
+from jury.runner.entries import Entry, item_entry
+from jury.runner.governors import Governors
+from jury.runner.keeper import Asked, now
+from jury.runner.spec import RunSpec
+from jury.scales import INCONCLUSIVE
+from jury.store import RunManifest, RunWriter, StoredOutput
+from jury.store.index import Index
+from jury.store.lines import digest, encode, parse
+from jury.store.outputs import OUTPUTS, output_from_dict, output_to_dict
+from jury.targets import Made, Question, Target
+
+NAME = "target"  # of functions and addresses, in `limits`
+
+
+@dataclass
+class Outcomes(Asked):
+    """What came of the target's questions in one pass. `failed`: it errored; `cost` is the target's alone."""
+
+    def note(self, made: Made) -> None:
+        self.live += 1
+        self.failed += made.output.target_error is not None
+        if made.usage is not None and made.usage.cost is None:
+            self.unpriced += 1
+        self.cost += (made.usage.cost if made.usage else None) or 0.0
+
+
+class Producer:
+    """Outputs for the items of one pass."""
+
+    def __init__(self, target: Target, spec: RunSpec, writer: RunWriter) -> None:
+        self.target = target
+        self.asked = Outcomes()
+        self._writer = writer
+        self._gate = asyncio.Semaphore(spec.limits_of(NAME).concurrency)
+        self._source = _price_source(target)
+        self._flying: dict[str, asyncio.Future[Output | None]] = {}
+        writer.open_outputs()
+
+    async def produced(self, entry: Entry) -> Entry | None:
+        """The item with its output; None where it could not be paid. Raises `DataError` where nothing can be kept."""
+        if entry.point is None:
+            return entry
+        question = self.target.question(entry.point)
+        output = await self._output(question, entry.item.id)
+        return None if output is None else item_entry(entry.point, output)
+
+    async def _output(self, question: Question, item: str) -> Output | None:
+        while question.key in self._flying:  # the same question of another item is being asked just now
+            known = await asyncio.shield(self._flying[question.key])
+            if known is not None:
+                return self._same(question, item, known)
+        stored = self._writer.recall_output(question.key)
+        if stored is not None:
+            if stored.item != item:
+                return self._same(question, item, stored.output)
+            self.asked.recalled += 1
+            return stored.output
+        flying = self._flying[question.key] = asyncio.get_running_loop().create_future()
+        known = None
+        try:
+            made = await self._ask(question)
+            if made.refused:
+                self.asked.refused += 1
+                return None
+            self.asked.note(made)
+            output = self._record(question, item, made)
+            known = output if output.target_error is None else None  # another item may have better luck
+        finally:
+            del self._flying[question.key]
+            flying.set_result(known)
+        return output
+
+    async def _ask(self, question: Question) -> Made:
+        if self.target.spec.function is None:  # a provider has its own line
+            return await self.target.ask(question)
+        async with self._gate:
+            return await self.target.ask(question)
+
+    def _same(self, question: Question, item: str, output: Output) -> Output:
+        self.asked.same += 1
+        self._writer.add_output(StoredOutput(question.key, item, output, None, 0, at=now(), source="same"))
+        return output
+
+    def _record(self, question: Question, item: str, made: Made) -> Output:
+        # What is judged is what can be read back, so that the next pass asks the judges the same.
+        plain: Any = json.loads(encode(output_to_dict(made.output)))
+        output = output_from_dict(plain)
+        self._writer.add_output(
+            StoredOutput(
+                key=question.key,
+                item=item,
+                output=output,
+                usage=made.usage,
+                calls=made.calls,
+                retries=made.retries,
+                latency_s=made.latency_s,
+                price_source=self._source,
+                at=now(),
+            )
+        )
+        return output
+
+
+def routed(target: Target, spec: RunSpec, govern: Governors) -> None:
+    """Puts limits, and where its price can be known the budget, before the target's provider."""
+    metered = target.spec.model is not None
+    target.route(govern.before if metered else Governors(spec, None).before)
+
+
+def ready(target: Target, spec: RunSpec) -> None:
+    """What can be known before the first call. Raises `ConfigError`: no key, or a budget and no price."""
+    provider = target.provider
+    if provider is None:
+        return
+    endpoint = getattr(provider, "endpoint", None)
+    if target.spec.url is not None and endpoint is not None:
+        try:
+            endpoint.secret()
+        except ProviderError as error:
+            raise ConfigError(f"target: {error.detail}") from None
+    elif target.spec.provider is None and (problem := registry.key_problem(provider.name)):
+        raise ConfigError(f"target: {problem}")
+    if spec.budget is not None and target.spec.model is not None:
+        governed = Governors(spec, Budget(spec.budget)).before(provider)
+        if isinstance(governed, Governed):
+            governed.price(target.model)  # raises where nobody knows it
+
+
+def named(manifest: RunManifest, target: Target | None) -> RunManifest:
+    """The manifest with the target in it."""
+    if target is None:
+        return manifest
+    told = {"name": target.spec.label, "digest": digest(target.identity.encode("utf-8", "surrogatepass"))}
+    return replace(manifest, data={**manifest.data, "target": told})
+
+
+def target_changes(before: RunManifest | None, now: RunManifest) -> list[str]:
+    """What is different about the target since the last pass, in sentences."""
+    old, new = (m.data.get("target") if m is not None else None for m in (before, now))
+    if before is None or old == new:
+        return []
+    if not old or not new:
+        return ["the outputs come from a target now" if new else "the outputs come from the data again, from no target"]
+    told = f" from {old['name']} to {new['name']}" if old["name"] != new["name"] else ""
+    return [f"target changed{told}"]
+
+
+def unpaid(entry: Entry, limit: float) -> PanelResult:
+    """The result of an item for whose output there is no money."""
+    return PanelResult(
+        status="inconclusive",
+        reason="budget",
+        explanation=f"Not judged: the budget of ${limit:g} does not allow to ask the target.",
+        value=INCONCLUSIVE,
+        item_id=entry.item.id,
+        trace_id=entry.item.trace_id,
+    )
+
+
+def recorded(folder: Path, index: Index | None, question: Question) -> Output | None:
+    """The output that a folder holds for a question, without opening it for writing."""
+    place = index.output(question.key) if index is not None else None
+    if place is None:
+        return None
+    with suppress(OSError, KeyError, TypeError), (folder / OUTPUTS).open("rb") as file:
+        file.seek(place)
+        line = parse(file.readline()) or {}
+        if line.get("key") == question.key:
+            return output_from_dict(line["output"])
+    return None
+
+
+def _price_source(target: Target) -> str | None:
+    provider = target.provider
+    price = prices.find(provider.name, target.model) if provider is not None and target.model else None
+    return (f"list {price.date}" if price.date else "configuration") if price else None
+
+
+def history(asked: Outcomes) -> dict[str, Any]:
+    """One pass of the target, as the manifest's history has it."""
+    return {
+        "asked": asked.live,
+        "recalled": asked.recalled,
+        "same": asked.same,
+        "errored": asked.failed,
+        "cost": None if asked.unpriced else asked.cost,
+    }
