@@ -136,7 +136,7 @@ def changes(before: RunManifest, now: RunManifest) -> list[str]:
     said += [f"judge {j} is new" for j in come] + [f"judge {j} is gone" for j in gone]
     for name in (n for n in new if n in old):
         said += [f"{what} of judge {name} changed" for what in _SEAT if old[name].get(what) != new[name].get(what)]
-    for what in ("criteria", "scale", "rule", "quorum", "stand_ins"):
+    for what in ("criteria", "scale", "rule", "quorum", "stand_ins")[now.kind == "session" :]:
         a, b = _plain(getattr(before, what)), _plain(getattr(now, what))
         if a != b:
             said.append(f"{what.replace('_', '-')} changed" + (f" from {a} to {b}" if len(f"{a}{b}") < 60 else ""))

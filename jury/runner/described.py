@@ -65,14 +65,17 @@ def session_shaping(jury: SessionJury) -> dict[str, Any]:
 def session_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """What is different between the `spec`s of two manifests of session runs, in sentences."""
     old, new = (cast("dict[str, dict[str, Any]]", spec.get("criteria") or {}) for spec in (before, now))
-    said = [
+    were, are = ([*spec.get("criteria", ()), *spec.get("checks", ())] for spec in (before, now))
+    said = [f"criterion {key} is new" for key in are if key not in were]
+    said += [f"criterion {key} is gone" for key in were if key not in are]
+    said += [
         f"{what} of {key} changed"
         for key in new
         if key in old
         for what in ("prompt", "options", "context", "examples")
         if old[key].get(what) != new[key].get(what)
     ]
-    return said + [f"{word} changed" for word in (*_WORDS, "checks") if before.get(word) != now.get(word)]
+    return said + [f"{word} changed" for word in _WORDS if before.get(word) != now.get(word)]
 
 
 def stored_criteria(spec: Mapping[str, Any]) -> list[tuple[SessionCriterion, ...]]:
