@@ -54,6 +54,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "error_a": ("error_a",),
     "error_b": ("error_b",),
 }
+_NAMES = {field: frozenset(names) for field, names in FIELDS.items()}
 _OWN = {name: field for field, names in FIELDS.items() for name in names}
 # Alpaca files split one question over two columns; taking either alone would lose half of it.
 _SPLIT = ("input", "instruction")
@@ -163,13 +164,13 @@ def find(row: Row, field: str) -> Found | None:
     """
     if field in row.mapped:
         return Found(row.mapped[field], field) if row.mapped[field] is not None else None
-    names = FIELDS[field]
     values = row.values
+    if _NAMES[field].isdisjoint(values):  # most fields of most rows
+        return None
+    names = FIELDS[field]
     if names[0] in values and not (field == "input" and values.get("instruction")):
         return Found(values[names[0]], names[0])
     there = [n for n in names if n in values]
-    if not there:
-        return None
     first = values[there[0]]
     if any(values[n] != first for n in there[1:]):
         several = " and ".join(there)
