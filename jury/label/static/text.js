@@ -1,0 +1,49 @@
+// Texts of other people on the page: always as text, with what is hidden in them made visible.
+
+const HIDDEN =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
+const NAMES = {
+  0x00ad: "soft hyphen", 0x200b: "zero width space", 0x200e: "left-to-right mark", 0x200f: "right-to-left mark",
+  0x202a: "left-to-right embedding", 0x202b: "right-to-left embedding", 0x202c: "end of direction",
+  0x202d: "left-to-right override", 0x202e: "right-to-left override", 0xfeff: "byte order mark",
+};
+const MOST = 500; // marks in one text; the rest is shown as a replacement character
+
+export function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "class") element.className = value;
+    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name in element && typeof value !== "string") element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+// Fills an element with a text. Characters that show nothing, or turn the reading direction, become marks.
+export function fill(element, text) {
+  element.replaceChildren();
+  let at = 0;
+  let marks = 0;
+  for (const match of text.matchAll(HIDDEN)) {
+    if (match.index > at) element.append(text.slice(at, match.index));
+    at = match.index + match[0].length;
+    marks += 1;
+    if (marks > MOST) {
+      element.append("\ufffd");
+      continue;
+    }
+    const code = match[0].codePointAt(0);
+    const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+    element.append(make("span", { class: "mark", title: NAMES[code] ?? "not printable" }, name));
+  }
+  if (at < text.length) element.append(text.slice(at));
+  return element;
+}
+
+// A short text of one line: what is hidden in it is left out.
+export function line(text) {
+  return String(text).replace(HIDDEN, "\ufffd");
+}

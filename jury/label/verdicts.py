@@ -1,0 +1,36 @@
+"""What the panel said of an item, for a page that is asked to show it (`--show-verdict`). Loaded for no other page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jury.results import Comparison, PairVote, PanelResult, Vote
+from jury.store import Run
+
+_SIDES = {"ab": {"A": "Answer 1", "B": "Answer 2"}, "ba": {"A": "Answer 2", "B": "Answer 1"}}
+LONGEST = 2_000  # characters of a judge's reasons
+
+
+class Verdicts:
+    """The verdicts of a run by item."""
+
+    def __init__(self, run: Run) -> None:
+        self._results = {one.item: one.result for one in run.stored_results()}
+
+    def told(self, item: str, shown: str | None) -> dict[str, Any]:
+        """The panel's word and each judge's, sides named as the page shows them."""
+        result = self._results[item]
+        votes = [
+            {"judge": vote.judge, "said": said(vote, shown), "why": vote.explanation[:LONGEST]} for vote in result.votes
+        ]
+        return {"said": said(result, shown), "votes": votes}
+
+
+def said(result: PanelResult | Comparison | Vote | PairVote, shown: str | None = None) -> str:
+    """A verdict in a word or two."""
+    value = result.winner if isinstance(result, Comparison) else result.value
+    if value is None:
+        return "no verdict"
+    if isinstance(value, bool):
+        return "pass" if value else "fail"
+    return _SIDES.get(shown or "", {}).get(value, value) if isinstance(value, str) else f"{value:g}"
