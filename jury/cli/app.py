@@ -24,6 +24,7 @@ COMMANDS = {
     "rubric": "Each answer in a file scored on several criteria.",
     "prompts": "The shipped prompts and your own: list, show, check, diff, new.",
     "run": "A whole data set into a run folder; again, only what is missing or failed is asked.",
+    "watch": "Follows a run under way: items done, the rate so far, failures, money, time left.",
     "show": "What came of a run; or one item of it: texts, verdict, who voted what and why.",
     "replay": "Every verdict of a run folder again from its log, offline: what differs, what was changed?",
     "audit": "Can judged text move a verdict? Attacks on a panel.",
@@ -45,7 +46,7 @@ GROUPS = {
     "Can it be trusted?": ("calibrate", "worth", "stability", "bias", "audit", "drift"),
     "Comparing and deciding": ("diff", "rank", "gate"),
 }
-_OF_RUNS = ("run", "show", "replay", "cache")
+_OF_RUNS = ("run", "watch", "show", "replay", "cache")
 _OF_AUDIT = ("calibrate", "worth", "stability", "bias", "diff", "rank", "gate", "drift")
 _OF_SESSIONS = ("session", "rubric", "prompts", "counts", "audit")
 

@@ -1,4 +1,4 @@
-"""The commands around run folders and their options: `run`, `show`, `replay`, `cache`. Loads typer alone."""
+"""The commands around run folders and their options: `run`, `watch`, `show`, `replay`, `cache`. Loads typer alone."""
 
 from __future__ import annotations
 
@@ -81,6 +81,28 @@ def run(
     from jury.cli.running import run as start
 
     raise typer.Exit(start(RunOptions(**given)))
+
+
+def watch(
+    folder: Folder,
+    every: Annotated[
+        float, typer.Option("--every", metavar="SECONDS", help="Between two lines, where it is no terminal.")
+    ] = 10.0,
+    wait: Annotated[
+        float, typer.Option("--wait", metavar="SECONDS", help="For a run folder that is not there yet.")
+    ] = 60.0,
+    json: Annotated[
+        bool, typer.Option("--json", help="A JSON object a line, at every change.", rich_help_panel=_RESULT)
+    ] = False,
+) -> None:
+    """Follows a run under way until it ends: items done, the rate so far with its interval, failures, money, time left.
+
+    Live on a terminal, elsewhere a line at a change. Reads only; Ctrl-C ends the watch, not the run. Exit codes: 0 the
+    run finished, 2 no run folder or the run ended before its end, 3 no usable result, 130 interrupted (either of them).
+    """
+    from jury.cli.watching import watch as start
+
+    raise typer.Exit(start(folder, every, wait, json))
 
 
 def show(

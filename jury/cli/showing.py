@@ -12,17 +12,16 @@ from rich.text import Text
 from jury.cli import exits, tables
 from jury.cli.item_view import show_item
 from jury.cli.progress import Progress
+from jury.cli.rates import count_words, interval, other_words, quoted, rate_words, spent
 from jury.cli.tally import Kept
 from jury.cli.writing import print_json
 from jury.errors import ConfigError
 from jury.runner.totals import Totals
-from jury.stats import wilson
 from jury.store import Run
 from jury.store.records import standing
 from jury.store.run import result_of
 
 SETTLED = ("pass", "unrated", "a", "b", "tie", "na")  # outcomes that nobody has to look into
-_OTHERS = ("na", "inconclusive", "error", "not_judged", "unrated")
 _MOST_KINDS = 5
 
 
@@ -98,45 +97,6 @@ def is_split(result: Mapping[str, Any]) -> bool:
     return (agreement is not None and agreement < 1) or any(v.get("flip_kind") for v in votes)
 
 
-def quoted(text: str) -> str:
-    """An argument as a shell takes it."""
-    import shlex
-
-    return shlex.quote(text)
-
-
-def interval(totals: Totals) -> tuple[float, float] | None:
-    """The 95% interval (Wilson) of the pass rate; of A's win rate a tie is half, and rounded down. None without one."""
-    good, rated = totals.rated
-    if totals.kind == "pairwise":
-        good += totals.counts["tie"] // 2
-    if not rated:
-        return None
-    estimate = wilson(good, rated)
-    return cast("tuple[float, float]", estimate.interval)
-
-
-def rate_words(totals: Totals) -> str:
-    """`82.5% [74.7, 88.3]`, or `undefined`."""
-    good, rated = totals.rated
-    ends = interval(totals)
-    if ends is None:
-        return "undefined"
-    tie, half = (totals.counts["tie"], 2) if totals.kind == "pairwise" else (0, 1)
-    return f"{tables.percent(half * good + tie, half * rated)} [{100 * ends[0]:.1f}, {100 * ends[1]:.1f}]"
-
-
-def count_words(totals: Totals) -> str:
-    """`99 pass, 21 fail`; `3 a, 4 b, 1 tie`."""
-    names = ("a", "b", "tie") if totals.kind == "pairwise" else ("pass", "fail")
-    return ", ".join(f"{totals.counts[n]} {n.upper() if len(n) == 1 else n}" for n in names)
-
-
-def other_words(totals: Totals) -> str:
-    """`2 NA, 1 error`: what is in no rate."""
-    return ", ".join(f"{totals.counts[n]} {n.replace('_', ' ')}" for n in _OTHERS if totals.counts[n])
-
-
 def state(run: Run) -> str:
     """Whether the run came to its end, and when."""
     history = run.manifest.history
@@ -178,13 +138,6 @@ def lines(run: Run, seen: Seen) -> list[tuple[str, str | Text]]:
         people = len({one.labeller for one in labels})
         made.append(("labels", f"{len(labels)} by {people} {'person' if people == 1 else 'people'}"))
     return made
-
-
-def spent(totals: Totals) -> str:
-    """What the calls behind the results cost; unknown is unknown."""
-    cost = "unknown (a price is missing)" if totals.unpriced else tables.dollars(totals.cost)
-    saved = f", {totals.calls_saved:,} calls saved" if totals.calls_saved else ""
-    return f"{cost}  ({totals.calls:,} call{'s' * (totals.calls != 1)}{saved})"
 
 
 def _judges(judges: tuple[Mapping[str, Any], ...]) -> str:
