@@ -1,0 +1,139 @@
+"""The top of the page: what the run is, its rate and coverage, spend, what the panel was worth. Static HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, cast
+
+from jury.report import words
+from jury.report.layout import SIGNS, badge, capital, first, interval, key, meter, sentence, strip
+from jury.report.markup import Content, Markup, own, remark, tag
+from jury.report.parts import Head, Report
+
+KINDS = {"pointwise": "one answer each", "pairwise": "pairs of answers", "rubric": "by a rubric", "session": "sessions"}
+
+
+def mast(report: Report) -> Markup:
+    """Title, what was asked, tiles, what the panel was worth."""
+    head = report.head
+    over = ["jury report", KINDS.get(head.kind, head.kind), _day(head.created), f"jury {head.jury_version}"]
+    return tag(
+        "header",
+        tag("p", [tag("span", o) for o in over if o and not o.endswith(" ")], class_="over"),
+        tag("h1", own(head.name or "A run")),
+        own(head.criteria, "p", class_="lead") if head.criteria else None,
+        tag("p", "The run is not finished: this is what there is of it.", class_="card warned note-line")
+        if not head.finished
+        else None,
+        tag("div", tiles(head), class_="tiles"),
+        _worth(head),
+        [remark(note, class_="note-line") for note in report.notes],
+        class_="mast",
+    )
+
+
+def tiles(head: Head) -> list[Markup | None]:
+    """The numbers that are read first."""
+    return [_rate(head), _coverage(head), _corrected(head), _gate(head), _spend(head)]
+
+
+def _tile(name: str, big: Content, *rest: Content, main: bool = False) -> Markup:
+    kind = "card tile main" if main else "card tile"
+    size = "big quiet" if big == words.UNDEFINED else "big"
+    return tag("div", tag("h2", capital(name)), tag("p", big, class_=size), rest, class_=kind)
+
+
+def _rate(head: Head) -> Markup:
+    rate = head.rate
+    if rate.value is None and head.mean is not None:
+        low, high = head.scale.get("low"), head.scale.get("high")
+        told = f"on a scale from {low:g} to {high:g}" if low is not None and high is not None else ""
+        return _tile("mean score", first(head.mean), _note(interval(head.mean)), _note(told), main=True)
+    of = f"{_number(rate.hits)} of {words.count(rate.n, 'item')}" if rate.value is not None else rate.why
+    if rate.value is not None and head.kind != "pairwise":
+        of += " that passed or failed"
+    return _tile(
+        head.rate_name,
+        first(rate),
+        meter(rate) if rate.value is not None else None,
+        _note(interval(rate)),
+        _note(of),
+        _note(f"mean score {head.mean.text}") if head.mean is not None else None,
+        main=True,
+    )
+
+
+def _coverage(head: Head) -> Markup:
+    rest = {k: n for k, n in head.outcomes.items() if n}
+    items = [tag("li", key(k), f"{n:,} ", SIGNS.get(k, ("", k))[1]) for k, n in rest.items()]
+    return _tile(
+        "coverage",
+        head.coverage.text,
+        strip(rest),
+        tag("ul", items, class_="legend"),
+        _note(f"{head.answered:,} of {words.count(head.total, 'item')} have a usable verdict"),
+        main=True,
+    )
+
+
+def _corrected(head: Head) -> Markup:
+    name = "rate people would give"
+    if head.corrected is not None:
+        return _tile(name, first(head.corrected), meter(head.corrected), _note(interval(head.corrected)))
+    return _tile(name, "n/a", _note(head.corrected_why), _note(f"{words.count(head.labels, 'label')} so far"))
+
+
+def _gate(head: Head) -> Markup | None:
+    if head.gate is None:
+        return None
+    word, told = _gate_words(head.gate)
+    return _tile("gate", badge({"pass": "pass", "fail": "fail"}.get(word, "inconclusive"), word), _note(told))
+
+
+def _gate_words(gate: Mapping[str, Any]) -> tuple[str, str]:
+    """The outcome, and each check in words."""
+    checks = cast("list[Any]", gate["checks"]) if isinstance(gate.get("checks"), list) else []
+    told: list[str] = []
+    for check in checks:
+        if isinstance(check, Mapping):
+            one = cast("Mapping[str, Any]", check)
+            told.append(" ".join(str(one[k]) for k in ("name", "condition", "outcome") if one.get(k)))
+    return str(gate.get("outcome") or "undecided"), "; ".join(told)
+
+
+def _spend(head: Head) -> Markup:
+    tokens = [
+        f"{n:,} tokens {word}" for n, word in ((head.input_tokens, "in"), (head.output_tokens, "out")) if n is not None
+    ]
+    saved = f", {head.calls_saved:,} saved by stopping early" if head.calls_saved else ""
+    return _tile(
+        "spent",
+        head.cost_text or "unknown",
+        _note(f"{words.count(head.calls, 'call')}{saved}"),
+        _note(", ".join(tokens)),
+    )
+
+
+def _worth(head: Head) -> Markup | None:
+    if not head.worth:
+        return None
+    names = [seat.id for seat in head.seats]
+    lines = [remark(sentence(one, names), "li") for one in head.worth]
+    return tag("div", tag("h2", "Was the jury worth it?"), tag("ul", lines), class_="card worth")
+
+
+def _note(text: str) -> Markup | None:
+    return remark(text, class_="note") if text else None
+
+
+def _number(value: float | None) -> str:
+    return "0" if value is None else f"{value:,.1f}".removesuffix(".0")
+
+
+def _day(created: str) -> str:
+    try:
+        found = datetime.fromisoformat(created)
+    except ValueError:
+        return ""
+    return f"{found.day} {found:%B %Y}"

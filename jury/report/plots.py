@@ -1,0 +1,296 @@
+"""Plots of a report: Vega-Lite specs, drawn here as SVG whose colours come from the page's sheet.
+
+`vl-convert-python` (extra `report`) draws; without it `drawn` gives None and the page shows the data as tables. The SVG
+holds no script, no style, no link: only shapes, texts and class names, so that it passes the page's policy.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jury.report.markup import Content, Markup, flat
+
+EXTRA = "jury-llm[report]"
+_SVG = "http://www.w3.org/2000/svg"
+_KEPT = frozenset(
+    [
+        "width",
+        "height",
+        "viewBox",
+        "transform",
+        "d",
+        "x",
+        "y",
+        "x1",
+        "y1",
+        "x2",
+        "y2",
+        "cx",
+        "cy",
+        "r",
+        "opacity",
+        "text-anchor",
+        "font-size",
+        "font-weight",
+        "stroke-width",
+        "stroke-dasharray",
+        "fill",
+        "stroke",
+    ]
+)
+# Colours that stand for the names of classes: a colour in the spec, `f-` or `l-` + the name in the sheet.
+_NAMED = {
+    "#0a0001": "accent",
+    "#0a0002": "ink",
+    "#0a0003": "soft",
+    "#0a0004": "grid",
+    "#0a0005": "axis",
+    "#0a0006": "card",
+    "#0a0007": "on",
+    "#0a0010": "pass",
+    "#0a0011": "fail",
+    "#0a0012": "na",
+    "#0a0013": "inconclusive",
+    "#0a0014": "error",
+    "#0a0015": "not_judged",
+    "#0a0016": "A",
+    "#0a0017": "B",
+    "#0a0018": "tie",
+    "#0a0019": "unrated",
+}
+COLOURS = {name: colour for colour, name in _NAMED.items()}
+_CONFIG = {
+    "background": None,
+    "padding": {"left": 24, "right": 24, "top": 6, "bottom": 6},  # the reader's font may be wider than the one here
+    "view": {"stroke": None},
+    "axis": {
+        "gridColor": COLOURS["grid"],
+        "domain": False,
+        "ticks": False,
+        "labelColor": COLOURS["soft"],
+        "titleColor": COLOURS["soft"],
+        "titleFontWeight": "normal",
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "labelPadding": 8,
+        "labelLimit": 190,
+    },
+    "text": {"fontSize": 12, "color": COLOURS["ink"]},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A picture and what it is made of. `heads` and `rows` are its data as a table; `spec` is Vega-Lite."""
+
+    title: str
+    caption: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Content, ...], ...]
+    spec: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def available() -> bool:
+    """Whether plots can be drawn."""
+    return importlib.util.find_spec("vl_convert") is not None
+
+
+def drawn(plot: Plot) -> Markup | None:
+    """The picture as an SVG element, None where nothing draws it."""
+    if not plot.spec or not available():
+        return None
+    import vl_convert
+
+    made = vl_convert.vegalite_to_svg({"config": _CONFIG, **plot.spec})
+    root = ET.fromstring(made)
+    _clean(root)
+    root.set("role", "img")
+    root.set("aria-label", flat(f"{plot.title}. {plot.caption}"))
+    ET.register_namespace("", _SVG)
+    return Markup(ET.tostring(root, encoding="unicode"))
+
+
+def _clean(element: ET.Element) -> None:
+    """Keeps shapes and texts; colours become classes."""
+    classes: list[str] = []
+    for key in list(element.attrib):
+        value = element.attrib[key]
+        name = _NAMED.get(value.lower())
+        if key in ("fill", "stroke") and name is not None:
+            prefix = "l" if key == "stroke" else "t" if element.tag.endswith("text") else "f"
+            classes.append(f"{prefix}-{name}")
+            del element.attrib[key]
+        elif key not in _KEPT:
+            del element.attrib[key]
+    if classes:
+        element.set("class", " ".join(classes))
+    for child in list(element):
+        if child.tag.removeprefix(f"{{{_SVG}}}") not in ("g", "path", "line", "rect", "text", "tspan", "circle"):
+            element.remove(child)
+        else:
+            _clean(child)
+
+
+def intervals(
+    title: str,
+    caption: str,
+    rows: Sequence[tuple[str, float | None, float | None, float | None, str]],
+    *,
+    reference: float | None = None,
+    span: tuple[float, float] = (0.0, 1.0),
+    shares: bool = True,
+) -> Plot:
+    """Points with their intervals, one line a name; rows are (name, value, low, high, text)."""
+    values = [
+        {
+            "name": flat(name),
+            "value": value,
+            "low": value if low is None else low,
+            "high": value if high is None else high,
+            "text": text.partition(" (")[0],
+        }
+        for name, value, low, high, text in rows
+        if value is not None
+    ]
+    axis = {"format": ".0%" if shares else "~g", "title": None, "tickCount": 5}
+    scale = {"domain": list(span), "nice": False}
+    x = {"field": "value", "type": "quantitative", "scale": scale, "axis": axis}
+    y = {"y": {"field": "name", "type": "nominal", "sort": None, "title": None}}
+    layers: list[dict[str, Any]] = []
+    if reference is not None:
+        layers.append(
+            {
+                "data": {"values": [{"at": reference}]},
+                "mark": {"type": "rule", "color": COLOURS["axis"], "strokeDash": [4, 4]},
+                "encoding": {"x": {"field": "at", "type": "quantitative", "scale": scale, "axis": axis}},
+            }
+        )
+    point = {"type": "point", "filled": True, "color": COLOURS["accent"], "size": 85, "opacity": 1}
+    layers += [
+        {
+            "mark": {"type": "rule", "color": COLOURS["accent"], "strokeWidth": 2.5},
+            "encoding": {**y, "x": {**x, "field": "low"}, "x2": {"field": "high"}},
+        },
+        {"mark": point, "encoding": {**y, "x": x}},
+        {"mark": {"type": "text", "dy": -12}, "encoding": {**y, "x": x, "text": {"field": "text"}}},
+    ]
+    spec = {
+        "data": {"values": values},
+        "width": 400,
+        "height": {"step": 42},
+        "layer": layers,
+    }
+    table = tuple((n, _told(v), _told(low), _told(high)) for n, v, low, high, _ in rows)
+    return Plot(title, caption, ("", "value", "low", "high"), table, spec if values else {})
+
+
+def bars(title: str, caption: str, counts: Mapping[str, int], *, of: str = "items", colour: str = "accent") -> Plot:
+    """Counts as bars with their numbers, in the order given."""
+    values = [{"name": flat(name), "n": n, "text": f"{n:,}"} for name, n in counts.items()]
+    spec = {
+        "data": {"values": values},
+        "width": 330,
+        "height": {"step": 28},
+        "encoding": {
+            "y": {"field": "name", "type": "nominal", "sort": None, "title": None},
+            "x": {"field": "n", "type": "quantitative", "axis": None},
+        },
+        "layer": [
+            {"mark": {"type": "bar", "color": COLOURS[colour], "height": 16, "cornerRadiusEnd": 3}},
+            {"mark": {"type": "text", "align": "left", "dx": 5, "color": COLOURS["ink"]},
+             "encoding": {"text": {"field": "text"}}},
+        ],
+    }  # fmt: skip
+    return Plot(title, caption, ("", of), tuple(counts.items()), spec if values else {})
+
+
+def columns(title: str, caption: str, counts: Mapping[str, int], *, of: str = "items") -> Plot:
+    """Counts of the steps of a scale as columns with their numbers: one of a set of small multiples."""
+    values = [{"name": flat(name), "n": n, "text": f"{n:,}"} for name, n in counts.items()]
+    spec = {
+        "data": {"values": values},
+        "width": 240,
+        "height": 90,
+        "encoding": {
+            "x": {"field": "name", "type": "nominal", "sort": None, "title": None, "axis": {"labelAngle": 0}},
+            "y": {"field": "n", "type": "quantitative", "axis": None},
+        },
+        "layer": [
+            {"mark": {"type": "bar", "color": COLOURS["accent"], "cornerRadiusEnd": 3, "width": {"band": 0.62}}},
+            {"mark": {"type": "text", "dy": -8, "color": COLOURS["ink"]}, "encoding": {"text": {"field": "text"}}},
+        ],
+    }
+    return Plot(title, caption, ("", of), tuple(counts.items()), spec if values else {})
+
+
+def parts(title: str, caption: str, rows: Mapping[str, Mapping[str, int]], kinds: Sequence[tuple[str, str]]) -> Plot:
+    """Counts by kind, stacked, one bar a name, each piece with its number. `kinds` are (word, colour)."""
+    values = [
+        {"name": flat(name), "kind": word, "at": at, "n": counts.get(word, 0), "text": f"{counts.get(word, 0) or ''}"}
+        for name, counts in rows.items()
+        for at, (word, _) in enumerate(kinds)
+    ]
+    stack = {"field": "n", "type": "quantitative", "stack": "zero", "axis": None}
+    spec = {
+        "data": {"values": values},
+        "width": 330,
+        "height": {"step": 32},
+        "encoding": {
+            "y": {"field": "name", "type": "nominal", "sort": None, "title": None},
+            "order": {"field": "at", "type": "ordinal"},
+        },
+        "layer": [
+            {
+                "mark": {"type": "bar", "height": 20, "stroke": COLOURS["card"]},
+                "encoding": {
+                    "x": stack,
+                    "color": {
+                        "field": "kind",
+                        "scale": {"domain": [w for w, _ in kinds], "range": [COLOURS[c] for _, c in kinds]},
+                        "legend": {
+                            "orient": "top",
+                            "title": None,
+                            "labelColor": COLOURS["soft"],
+                            "labelFontSize": 12,
+                            "columns": 1,
+                        },
+                    },
+                },
+            },
+            {
+                "mark": {"type": "text", "color": COLOURS["on"]},
+                "encoding": {"x": {**stack, "bandPosition": 0.5}, "text": {"field": "text"}},
+            },
+        ],
+    }
+    words = tuple(w for w, _ in kinds)
+    table = tuple((name, *(counts.get(w, 0) for w in words)) for name, counts in rows.items())
+    return Plot(title, caption, ("", *words), table, spec if values else {})
+
+
+def trend(title: str, caption: str, points: Sequence[tuple[str, int, int]]) -> Plot:
+    """A share over runs: (run, count, items), oldest first."""
+    values = [{"run": flat(run), "share": n / items, "text": f"{n} of {items}"} for run, n, items in points if items]
+    y = {"field": "share", "type": "quantitative", "axis": None, "scale": {"zero": True}}
+    axis = {"labelAngle": 0, "labelLimit": 70}
+    accent = {"color": COLOURS["accent"], "opacity": 1}
+    spec = {
+        "data": {"values": values},
+        "width": {"step": 74},
+        "height": 60,
+        "encoding": {"x": {"field": "run", "type": "nominal", "sort": None, "title": None, "axis": axis}},
+        "layer": [
+            {"mark": {"type": "line", "strokeWidth": 2, **accent}, "encoding": {"y": y}},
+            {"mark": {"type": "point", "filled": True, "size": 45, **accent}, "encoding": {"y": y}},
+            {"mark": {"type": "text", "dy": -11}, "encoding": {"y": y, "text": {"field": "text"}}},
+        ],
+    }
+    return Plot(title, caption, ("run", "failed", "items"), tuple(points), spec if len(values) > 1 else {})
+
+
+def _told(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:.4g}"

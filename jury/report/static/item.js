@@ -1,0 +1,162 @@
+// One item, opened: what was judged, who voted what and why, what was asked and answered.
+
+function block(title, ...content) {
+  return el("div", { class: "block" }, title ? el("h4", {}, title) : null, ...content);
+}
+
+const NAMES = {
+  input: "Input", question: "Question", output: "Output", response_a: "Answer A", response_b: "Answer B",
+  expected_output: "Expected output", reference: "Reference", context: "Context",
+};
+
+function judgedText(item, quotes) {
+  const made = [];
+  const sides = [];
+  for (const [name, text] of Object.entries(item.texts || {})) {
+    const one = block(NAMES[name] || tidy(name), prose(text, quotes));
+    if (name === "response_a" || name === "response_b") {
+      if (item.outcome === name.slice(-1).toUpperCase()) one.classList.add("wins");
+      sides.push(one);
+    } else if (!(item.messages && item.messages.length && (name === "input" || name === "output"))) made.push(one);
+  }
+  if (item.messages && item.messages.length) made.unshift(block("Transcript", talk(item, quotes)));
+  if (sides.length) made.push(el("div", { class: "sides" }, sides));
+  return made;
+}
+
+function talk(item, quotes) {
+  const turns = item.messages.map((message) => {
+    const role = String(message.role || "");
+    const known = ["user", "assistant", "tool", "system"].includes(role) ? role : "other";
+    const content = message.content === null || message.content === undefined ? "" : message.content;
+    const text = typeof content === "string" ? content : JSON.stringify(content, null, 2);
+    const calls = (message.tool_calls || []).map((call) => {
+      const made = call.function || call;
+      const given = typeof made.arguments === "string" ? made.arguments : JSON.stringify(made.arguments, null, 2);
+      return el("div", {}, el("div", { class: "role" }, "calls ", el("bdi", { class: "mono" }, tidy(made.name || "?"))), prose(given || "", quotes, "code"));
+    });
+    return el("div", { class: `turn ${known}` }, el("div", { class: "role" }, el("bdi", {}, tidy(role))),
+      text ? prose(text, quotes, role === "tool" ? "code" : "") : null, calls);
+  });
+  const output = item.texts && item.texts.output;
+  const last = item.messages[item.messages.length - 1];
+  if (output && last && last.content !== output) {
+    turns.push(el("div", { class: "turn assistant" }, el("div", { class: "role" }, "output that was judged"), prose(output, quotes)));
+  }
+  return el("div", { class: "talk" }, turns);
+}
+
+function voteKind(vote) {
+  const kind = { not_applicable: "na", abstained: "abstained", error: "error", flip: "flip" }[vote.status];
+  if (kind) return kind;
+  if (["A", "B", "tie"].includes(vote.value)) return vote.value;
+  return vote.passed === true ? "pass" : vote.passed === false ? "fail" : "unrated";
+}
+
+function quoteLine(quote, show) {
+  const text = put(el("span", { dir: "auto", class: "txt" }), quote.text);
+  const of = quote.criterion ? el("span", { class: "small soft" }, el("bdi", {}, tidy(quote.criterion))) : null;
+  if (quote.found === true) {
+    return el("li", {}, el("button", { type: "button", class: "quote", title: "Show it in the text", onclick: () => show(quote.text) }, text),
+      el("span", { class: "small soft" }, "found in the text"), of);
+  }
+  if (quote.found === false) return el("li", {}, el("span", { class: "quote" }, text), badge("fail", "not found"), of);
+  return el("li", {}, el("span", { class: "quote" }, text), of);
+}
+
+function fieldLines(fields) {
+  const lines = Object.entries(fields || {}).filter(([, value]) => value !== null && value !== "" && !(Array.isArray(value) && !value.length));
+  if (!lines.length) return null;
+  return el("div", { class: "small" }, lines.map(([name, value]) => {
+    const each = Array.isArray(value) ? value : [value];
+    const said = each.map((one) => (one && typeof one === "object"
+      ? Object.entries(one).map(([k, v]) => `${k} ${typeof v === "object" ? JSON.stringify(v) : v}`).join(", ") : String(one)));
+    return el("div", {}, el("span", { class: "soft" }, tidy(name.replace(/_/g, " ")) + ": "), put(el("bdi", {}), said.join("; ")));
+  }));
+}
+
+function voteBox(vote, show) {
+  const parts = (vote.parts || []).map((part) => el("tr", {}, el("th", { scope: "row" }, el("bdi", {}, tidy(part.key))),
+    el("td", {}, partBadge(part)), el("td", {}, put(el("span", { dir: "auto", class: "txt" }), part.explanation || ""), fieldLines(part.fields))));
+  const quotes = vote.quotes || [];
+  return el("div", { class: "vote" },
+    el("div", { class: "who" }, badge(voteKind(vote), vote.word), el("strong", {}, el("bdi", {}, tidy(vote.judge))),
+      vote.stand_in ? el("span", { class: "small soft" }, "stand-in") : null,
+      vote.weight !== undefined && vote.weight !== 1 ? el("span", { class: "small soft" }, `weight ${vote.weight}`) : null,
+      vote.flip_kind ? el("span", { class: "small soft" }, { primacy: "took the first answer both times", recency: "took the second answer both times" }[vote.flip_kind] || "a tie against a side") : null),
+    vote.failure ? put(el("p", { class: "why", dir: "auto" }), vote.failure) : null,
+    vote.explanation && !parts.length ? put(el("p", { class: "why", dir: "auto" }), vote.explanation) : null,
+    parts.length ? el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ["Criterion", "Verdict", "Why"].map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, parts))) : fieldLines(vote.fields),
+    quotes.length ? el("ul", { class: "quotes", "aria-label": "Evidence" }, quotes.map((quote) => quoteLine(quote, show))) : null);
+}
+
+function partBadge(part) {
+  const kind = part.status === "not_applicable" ? "na" : part.status === "error" ? "error" : part.status === "inconclusive" ? "inconclusive"
+    : part.passed === true ? "pass" : part.passed === false ? "fail" : part.value === "PASS" ? "pass" : part.value === "FAIL" ? "fail" : "unrated";
+  const value = part.value === true ? "yes" : part.value === false ? "no" : part.value === null || part.value === undefined ? part.status || "n/a" : String(part.value);
+  return badge(kind, value);
+}
+
+function panelParts(item) {
+  if (!(item.parts || []).length) return null;
+  const rows = item.parts.map((part) => el("tr", {}, el("th", { scope: "row" }, el("bdi", {}, tidy(part.key))), el("td", {}, partBadge(part)),
+    el("td", { class: "num" }, part.agreement === null || part.agreement === undefined ? "n/a" : `${Math.round(100 * part.agreement)}%`),
+    el("td", {}, put(el("span", { dir: "auto", class: "txt" }), part.explanation || ""))));
+  return block("By criterion", el("div", { class: "scroll" }, el("table", {},
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Criterion"), el("th", { scope: "col" }, "Panel"), el("th", { scope: "col", class: "num" }, "Agreement"), el("th", { scope: "col" }, "Why"))),
+    el("tbody", {}, rows))));
+}
+
+// Prompts and raw replies are far bigger than the rest: they are unpacked when somebody opens them.
+function asked(item, at, data, raws) {
+  const body = el("div", {});
+  const made = el("details", { class: "more screen" }, el("summary", {}, "Exact prompts and raw replies"), body);
+  made.addEventListener("toggle", async () => {
+    if (!made.open || body.childElementCount) return;
+    const raw = (await raws(data.part[at]))[at - data.starts[data.part[at]]];
+    const prompts = (raw.asked || []).map((one) => {
+      const of = [(one.judges || []).join(", "), one.order && one.order !== "none" ? `order ${one.order.toUpperCase()}` : "", one.criterion || ""].filter(Boolean).join(" · ");
+      const kept = one.exact ? "as it was sent" : one.filled === false ? "the template" : "filled in again from what the run kept";
+      return block("", el("h4", {}, "Prompt: ", el("bdi", {}, tidy(of)), ` (${kept})`), one.system ? prose(one.system, [], "code") : null, prose(one.user || "", [], "code"));
+    });
+    const replies = (raw.answers || []).flatMap(([judge, answers]) => answers.map((one) => {
+      const of = [judge, one.order && one.order !== "none" ? `order ${one.order.toUpperCase()}` : "", one.criterion || "", one.repetition ? `repetition ${one.repetition + 1}` : "", one.model].filter(Boolean).join(" · ");
+      const cost = [one.source ? { cache: "from the cache", same: "as an identical item", batch: "in a batch" }[one.source] || one.source : "",
+        one.calls > 1 ? `${one.calls} calls` : "", one.latency_s ? `${one.latency_s.toFixed(1)} s` : ""].filter(Boolean).join(", ");
+      return block("", el("h4", {}, "Reply: ", el("bdi", {}, tidy(of)), cost ? ` (${tidy(cost)})` : ""),
+        one.reply ? prose(one.reply, [], "code") : el("p", { class: "soft" }, one.failure ? "" : "No text was kept."), one.failure ? put(el("p", { class: "why", dir: "auto" }), one.failure) : null);
+    }));
+    body.append(el("div", { class: "inner-raw" }, prompts, replies));
+  });
+  return made;
+}
+
+function itemBody(item, at, data, raws, body) {
+  const quotes = [...new Set((item.votes || []).flatMap((v) => (v.quotes || []).filter((q) => q.found === true).map((q) => q.text)))];
+  const show = (text) => {
+    const fold = (value) => value.toLowerCase().replace(/[\s.…"'“”‘’]+/g, " ").trim();
+    const wanted = fold(text);
+    const marks = [...body.querySelectorAll("mark")];
+    const hit = marks.find((m) => fold(m.textContent) === wanted) || marks.find((m) => fold(m.textContent).includes(wanted) || wanted.includes(fold(m.textContent)));
+    for (const mark of marks) mark.classList.toggle("now", mark === hit);
+    if (hit) hit.scrollIntoView({ block: "center" });
+  };
+  const people = Object.entries(item.people || {});
+  const rest = Object.entries(item.row || {});
+  const about = [item.agreement !== undefined && item.agreement !== null ? `agreement ${Math.round(100 * item.agreement)}%` : "",
+    item.calls ? `${item.calls} calls` : "", item.cost ? `$${item.cost.toFixed(4)}` : "", data.before && data.before[at] ? `was ${data.before[at]} in the other run` : ""].filter(Boolean);
+  const told = item.explanation && !(item.votes || []).some((v) => v.explanation === item.explanation);
+  body.replaceChildren(...[
+    el("div", { class: "facts" }, badge(item.outcome, item.word), about.map((one) => el("span", {}, tidy(one))),
+      (item.tags || []).map((tag) => el("span", { class: "badge" }, el("bdi", { class: "word" }, tidy(tag))))),
+    item.error ? block("The target failed; nothing was judged", prose(item.error)) : null,
+    told ? put(el("p", { class: "why", dir: "auto" }), item.explanation) : null,
+    people.length ? block("People say", el("div", { class: "facts" }, people.map(([who, value]) => el("span", {}, el("bdi", {}, tidy(who)), ": ", el("strong", {}, el("bdi", {}, tidy(typeof value === "object" ? JSON.stringify(value) : value))))))) : null,
+    ...judgedText(item, quotes),
+    panelParts(item),
+    (item.votes || []).length ? block("Votes", item.votes.map((vote) => voteBox(vote, show))) : null,
+    asked(item, at, data, raws),
+    (item.notes || []).length ? block("Notes", el("ul", {}, item.notes.map((note) => put(el("li", {}), note)))) : null,
+    rest.length ? el("details", { class: "more screen" }, el("summary", {}, "The row"), prose(JSON.stringify(item.row, null, 2), [], "code")) : null,
+  ].filter(Boolean));
+}
