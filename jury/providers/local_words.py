@@ -65,17 +65,15 @@ def short_reasons(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def whole_words(text: str, schema: Mapping[str, Any]) -> str:
     """The reply; an explanation that was cut at its bound ends with its last whole word and "…"."""
-    node: Any = (schema.get("properties") or {}).get("explanation") or {}
+    properties: Mapping[str, Any] = schema.get("properties") or {}
+    node: Mapping[str, Any] = properties.get("explanation") or {}
+    bound: int = node.get("maxLength", STRING)
     try:
         reply = json.loads(text)
         said = reply["explanation"]
     except (ValueError, TypeError, KeyError):
         return text
-    if (
-        not isinstance(said, str)
-        or len(said) < node.get("maxLength", STRING) - _TOKEN
-        or said.endswith((".", "!", "?"))
-    ):
+    if not isinstance(said, str) or len(said) < bound - _TOKEN or said.endswith((".", "!", "?")):
         return text
     return json.dumps({**reply, "explanation": said.rpartition(" ")[0].rstrip(" ,;:.") + "…"}, ensure_ascii=False)
 
