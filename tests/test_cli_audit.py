@@ -214,3 +214,35 @@ def test_options_of_asking_need_the_asking(scripted, capsys):
     code, _, err = jury(capsys, "bias", "runs/eval", "--ask", "5")
     assert code == 2
     assert "no order" in err
+
+
+def test_rank_compares_answers_in_rounds_first(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "judges.py").write_text(
+        "def longer(response_a, response_b):\n"
+        "    gap = len(response_a) - len(response_b)\n"
+        "    return 'tie' if not gap else 'A' if gap > 0 else 'B'\n"
+    )
+    answers = [
+        {"ask": f"question {q}", "model": model, "said": "x" * (3 * size + q % 3)}
+        for q in range(6)
+        for size, model in enumerate(["poor", "fair", "good", "best"])
+    ]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(a) + "\n" for a in answers))
+    command = ["rank", "runs/contest", "--answers", "answers.jsonl", "--map", "input=ask", "--map", "output=said",
+               "-j", "judges.py:longer", "--criteria", "Longer."]  # fmt: skip
+    code, out, _ = jury(capsys, *command, "--comparisons", "12", "--estimate", "--json")
+    quote = json.loads(out)
+    assert (code, quote["items"], quote["calls"]) == (0, 12, 24)
+    code, out, err = jury(capsys, *command, "--comparisons", "12", "--json")
+    assert code == 0, err
+    assert "comparing: 12 of 12" in err
+    found = json.loads(out)
+    assert [t["target"] for t in found["targets"]] == ["best", "good", "fair", "poor"]
+    assert found["games"] == 12
+    again = jury(capsys, "rank", "runs/contest")
+    assert again[0] == 0
+    assert "best" in again[1]
+    code, _, err = jury(capsys, "rank", "runs/contest", "--criteria", "x")
+    assert code == 2
+    assert "--answers" in err

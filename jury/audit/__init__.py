@@ -1,4 +1,4 @@
-"""How far a run can be trusted: read from its stored votes and people's labels. Only `again.py` asks judges.
+"""How far a run can be trusted, from its stored votes and people's labels. Only `again.py` and `contest.py` ask judges.
 
     reading.py      verdicts, votes and labels of a run, aligned by item; label files
     calibrating.py  judges and panel against people; the corrected pass rate; weights and confidences for later runs
@@ -12,6 +12,7 @@
     annotators.py   may a judge stand in for a person?
     comparing.py    two runs on the same items
     ranking.py      many targets by pairwise verdicts
+    contest.py      who is compared next, on a budget of comparisons; rounds into one run folder
     gates.py        pass, fail or undecided, for CI
     drifting.py     a frozen set judged again: did the judge drift or the system?
 
@@ -24,6 +25,7 @@ from jury.audit.again import Again, AskedAgain, ask_again, ask_again_sync, quote
 from jury.audit.annotators import AlternativeAnnotator, alternative_annotator
 from jury.audit.calibrating import SAMPLED, Calibration, calibrate, expired, leaning, part_of, weights_from
 from jury.audit.comparing import RunDifference, compare_runs
+from jury.audit.contest import Pool, hold_contest, hold_contest_sync, next_pairs, pool
 from jury.audit.drifting import Drift, drift
 from jury.audit.gates import AgreementGate, Condition, Gate, gate, gate_agreement
 from jury.audit.keeping import keep, load_weights, spent
@@ -47,6 +49,7 @@ __all__ = [
     "Drift",
     "Gate",
     "JudgeLeaning",
+    "Pool",
     "Repeats",
     "RunDifference",
     "Stability",
@@ -62,12 +65,16 @@ __all__ = [
     "expired",
     "gate",
     "gate_agreement",
+    "hold_contest",
+    "hold_contest_sync",
     "jury_of",
     "keep",
     "leaning",
     "leanings",
     "load_weights",
+    "next_pairs",
     "part_of",
+    "pool",
     "quote_again",
     "read_labels",
     "repeats",

@@ -57,7 +57,7 @@ def tournament(
     Raises `ConfigError` for a run that is not pairwise, `DataError` for a row without names.
     """
     runs = [audits] if isinstance(audits, Audited) else list(audits)
-    played, left_out = _games(runs, name_a, name_b)
+    played, left_out = games_of(runs, name_a, name_b)
     games = [Game(g.a, g.b, g.outcome, 1.0, cluster) for g, cluster in played]
     fit = bradley_terry(games)
     note = ""
@@ -76,7 +76,8 @@ def tournament(
     return Tournament(tuple(rows), fit, sigma, cycles, pairs, len(games), left_out, note)
 
 
-def _games(runs: Sequence[Audited], name_a: str, name_b: str) -> tuple[list[tuple[JudgedGame, str]], int]:
+def games_of(runs: Sequence[Audited], name_a: str, name_b: str) -> tuple[list[tuple[JudgedGame, str]], int]:
+    """Every vote for a side or a tie as a game with its question, and how many votes were none."""
     found: list[tuple[JudgedGame, str]] = []
     left_out = 0
     for audit in runs:

@@ -127,6 +127,24 @@ def _judged(item: StoredItem, result: PanelResult | Comparison, label: Label | N
     return Judged(item, result) if label is None else Judged(item, result, _label(label, scale), label.note)
 
 
+def drawn(labels: Iterable[Label]) -> str | None:
+    """How labels say that their items were drawn, one of `SAMPLED`; None where some do not say.
+
+    With random ones among them `random`: of those alone (`of_sample`) everything can be said.
+    """
+    words = {label.sampling for label in labels}
+    if not words or "" in words:
+        return None
+    if "random" in words:
+        return "random"
+    return words.pop() if len(words) == 1 and words <= set(SAMPLED) else "other"
+
+
+def of_sample(labels: Iterable[Label], sampled: str) -> list[Label]:
+    """The labels that belong to such a sample: those that say they were drawn otherwise are no part of a random one."""
+    return [label for label in labels if sampled != "random" or label.sampling in ("", "random")]
+
+
 def read_labels(path: str | Path, *, sampling: str = "") -> list[Label]:
     """Labels of a CSV or JSONL file: a column `item` (or `id`) and one `value` (or `label`, `human`, `verdict`,
     `winner`); `labeller` and `note` if there are. Raises `DataError`.

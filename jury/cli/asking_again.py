@@ -42,15 +42,16 @@ def asked(run: Run, options: AskOptions) -> int | None:
     if options.estimate:
         say(quote, options.json)
         return exits.OK
-    if not _agreed(quote, options):
+    told = f"{quote.calls:,} questions about {quote.items:,} items"
+    if not consent(quote, told, agreed=options.yes or options.budget is not None):
         return exits.OK
     found = ask_again_sync(run, plan, jury=jury, load=load_function)
-    told = f"asked {found.asked.live:,} questions about {found.items:,} items"
+    asked_now = f"asked {found.asked.live:,} questions about {found.items:,} items"
     known = found.asked.recalled + found.asked.cached
     price = "at an unknown price" if found.asked.unpriced else f"for {dollars(found.spent)}"
     lost = f"; {found.asked.failed:,} failed" if found.asked.failed else ""
     short = f"; {found.asked.refused:,} were not asked: the budget is used up" if found.asked.refused else ""
-    sys.stderr.write(f"{told} {price}; {known:,} were known{lost}{short}\n")
+    sys.stderr.write(f"{asked_now} {price}; {known:,} were known{lost}{short}\n")
     return None
 
 
@@ -63,14 +64,16 @@ def _configured(config: str | None) -> Jury | PairwiseJury | None:
     return jury
 
 
-def _agreed(quote: Quote, options: AskOptions) -> bool:
-    """Whether it may be paid: what costs nothing, what a budget caps, and what somebody says yes to."""
-    if options.yes or options.budget is not None or not quote.calls or quote.most == 0:
+def consent(quote: Quote, told: str, *, agreed: bool) -> bool:
+    """Whether it may be paid: what was `agreed` to, what costs nothing, and what somebody says yes to.
+
+    Raises `ConfigError` where nobody can be asked.
+    """
+    if agreed or not quote.calls or quote.most == 0:
         return True
-    price = f"about {dollars(quote.cost)}, at most {dollars(quote.most)}"
-    told = f"{quote.calls:,} questions about {quote.items:,} items, {price}"
+    text = f"{told}, about {dollars(quote.cost)}, at most {dollars(quote.most)}"
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise ConfigError(f"this asks {told}: confirm it with --yes, or cap it with --budget DOLLARS")
-    sys.stderr.write(f"{told}. Ask? [y/N] ")
+        raise ConfigError(f"this asks {text}: confirm it with --yes, or cap it with --budget DOLLARS")
+    sys.stderr.write(f"{text}. Ask? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

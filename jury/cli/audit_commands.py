@@ -129,21 +129,59 @@ def diff(
     raise typer.Exit(start(first, second, anyway, level, json))
 
 
+_CONTEST = "Compare"
+
+
 def rank(
     folders: Annotated[list[str], typer.Argument(metavar="RUN...", help="Pairwise run folders.")],
     name_a: Annotated[str, typer.Option(metavar="FIELD", help="The row's field that names response A's target.")] = (
         "model_a"
     ),
     name_b: Annotated[str, typer.Option(metavar="FIELD", help="The row's field that names response B's.")] = "model_b",
+    answers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Answers of many targets (question, model, answer).", rich_help_panel=_CONTEST
+        ),
+    ] = None,
+    comparisons: Annotated[
+        int, typer.Option(metavar="N", help="So many in all, in RUN.", rich_help_panel=_CONTEST)
+    ] = 100,
+    config: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A pairwise run as YAML.", rich_help_panel=_CONTEST)
+    ] = None,
+    judges: Annotated[list[str] | None, typer.Option("--judges", "-j", metavar="A,B", rich_help_panel=_CONTEST)] = None,
+    criteria: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What makes one better.", rich_help_panel=_CONTEST)
+    ] = None,
+    map: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=COLUMN", help="Columns of FILE.", rich_help_panel=_CONTEST)
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of the first round.", rich_help_panel=_CONTEST)] = 0,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Calls, tokens and money. Calls nobody.", rich_help_panel=_CONTEST)
+    ] = False,
+    budget: Annotated[
+        float | None,
+        typer.Option(metavar="DOLLARS", help="No call starts that could exceed it.", rich_help_panel=_CONTEST),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask whether it may cost that.", rich_help_panel=_CONTEST)
+    ] = False,
     json: Json = False,
 ) -> None:
     """Ranks the targets of pairwise runs (Bradley-Terry) with intervals, and names the pairs to compare next.
 
-    Targets that no comparison connects are never ranked against each other.
+    With --answers they are compared first, in Swiss rounds: calls are spent where the order is open. RUN keeps every
+    comparison; the same command with more of them goes on. Targets that no comparison connects are never ranked
+    against each other.
     """
+    given = locals()
     from jury.cli.audit_gates import rank as start
+    from jury.cli.contesting import ContestOptions
 
-    raise typer.Exit(start(folders, name_a, name_b, json))
+    options = {n: given[n] for n in ContestOptions.__dataclass_fields__ if given[n] is not None}
+    raise typer.Exit(start(folders, name_a, name_b, ContestOptions(**options)))
 
 
 def gate(

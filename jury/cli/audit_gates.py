@@ -9,6 +9,7 @@ from jury.audit import drift as drifted
 from jury.audit import gate as gated
 from jury.cli import exits
 from jury.cli.audit_words import as_json, p_value, points, share, table, told
+from jury.cli.contesting import ContestOptions, held
 from jury.cli.tables import facts, stdout
 from jury.errors import ConfigError
 
@@ -120,11 +121,14 @@ def diff(first: str, second: str, anyway: bool, level: float, as_data: bool) -> 
 _BETTER = {"second": "B is better", "first": "A is better", "undecided": "no difference can be seen"}
 
 
-def rank(folders: list[str], name_a: str, name_b: str, as_data: bool) -> int:
+def rank(folders: list[str], name_a: str, name_b: str, options: ContestOptions) -> int:
     """Exit code 0, or 3 where nothing could be compared."""
+    ended = held(folders, options)
+    if ended is not None:
+        return ended
     found = tournament([audited(f) for f in folders], name_a=name_a, name_b=name_b)
     names = ("targets", "sigma", "cycles", "next_pairs", "games", "left_out", "note")
-    if as_data:
+    if options.json:
         items = found.ranking.items
         gaps = [{"a": a, "b": b, "difference": found.ranking.difference(a, b)} for a in items for b in items if a < b]
         as_json({**{n: getattr(found, n) for n in names}, "differences": gaps})

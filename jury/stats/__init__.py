@@ -7,6 +7,7 @@
     latent, maps             truth from votes (Dawid-Skene), probabilities from scores (Platt, isotonic)
     games, ranking,          Bradley-Terry: existence, ties, errors of differences, spreads of judges
     judge_aware
+    pairing                  Swiss rounds: who is compared next
     paired, bias, stability  two systems on the same items; position, length, family; test-retest
     calibration              Brier, log loss, ECE, reliability
     votes, planning,         effective votes; labels and items needed; stopping rules
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
         paired_bootstrap,
         paired_counts,
     )
+    from jury.stats.pairing import swiss_round
     from jury.stats.planning import (
         chance_to_see_flip,
         items_for_comparison,
@@ -139,6 +141,7 @@ _HOMES = {
         "mcnemar_power pass_rate_false_alarm random_labels_for_class"
     ),
     "ppi": "PoweredMean ppi_mean stratified_rate",
+    "pairing": "swiss_round",
     "ranking": "Ranking bradley_terry bradley_terry_bootstrap",
     "rates": "CorrectedRate VerdictRates rogan_gladen rogan_gladen_bootstrap verdict_rates",
     "resampling": "bootstrap bootstrap_mean resamples",
@@ -254,6 +257,7 @@ __all__ = [
     "self_preference_paired",
     "stratified_rate",
     "strict_majority",
+    "swiss_round",
     "undefined",
     "verdict_rates",
     "veto",
