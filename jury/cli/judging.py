@@ -16,11 +16,12 @@ from jury.cli.items import Items, comes_once, no_input, pair_fields
 from jury.cli.progress import Progress
 from jury.cli.tally import Tally
 from jury.cli.writing import RESULTS, Folder, JsonStream
-from jury.datasets import to_item
+from jury.datasets import parse_map, to_item
 from jury.errors import ConfigError, JuryError
 from jury.panel import Panel
 from jury.providers import registry
 from jury.scales import Labels, Numeric, Scale
+from jury.store import scale_to_dict
 from jury.summary import WinRate
 
 
@@ -54,19 +55,27 @@ class _Run:
             self.stream.add(result)
             self.progress.add(self.tally.add(self.items.number(result.item_id), result))
 
-    def finish(self, counts: Mapping[str, Any], panel: Panel) -> None:
-        """Writes the summary, and with `--json` the end of what stdout got."""
+    def finish(self, counts: Mapping[str, Any], panel: Panel, scale: Scale | None = None) -> None:
+        """Writes the summary, and with `--json` the end of what stdout got. `scale`: None for pairs."""
         summary = {
             **counts,
             "judges": [s.name for s in panel.seats],
             "file": self.asked.file,
             "criteria": self.asked.criteria,
+            **({} if scale is None else {"scale": scale_to_dict(scale)}),
+            "data": {k: v for k, v in self._data().items() if v},
             "seconds": round(self.progress.seconds, 3),
             "complete": not self.interrupted and self.fault is None,
             "jury": __version__,
         }
         self.folder.finish(summary)
         self.stream.finish(summary)
+
+    def _data(self) -> dict[str, Any]:
+        """How the file was read, so that a report can show its texts beside the results."""
+        asked = self.asked
+        read = {"encoding": asked.encoding, "delimiter": asked.delimiter, "limit": asked.limit}
+        return {"map": dict(parse_map(asked.map)), **read}
 
     def code(self, code: int) -> int:
         """The exit code, with the last words on stderr."""
@@ -97,7 +106,7 @@ def judge(asked: Asked) -> int:
             progress.start(total)
             run.all_of(jury.judge_many(items, ordered=False))
             summary = run.tally.summary()
-            run.finish(summary.to_dict(), jury.panel)
+            run.finish(summary.to_dict(), jury.panel, jury.scale)
     if not asked.json and run.tally.n:
         console = tables.stdout()
         tables.verdict_table(run.tally, console)

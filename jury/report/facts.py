@@ -10,6 +10,7 @@ from jury.report.criteria import criteria
 from jury.report.findings import findings
 from jury.report.heads import head
 from jury.report.items import items
+from jury.report.opening import LooseRun
 from jury.report.pairing import difference, pairs
 from jury.report.panels import panel
 from jury.report.parts import ItemFacts, Report
@@ -62,6 +63,9 @@ def _notes(audit: Audited) -> tuple[str, ...]:
     found: list[str] = []
     if not audit.run.manifest.finished:
         found.append("The run is not finished: numbers are of the items that were judged so far.")
+    if isinstance(audit.run, LooseRun):
+        found.append("Made of results alone: prompts, settings and the log of judgments are kept by `jury run`.")
+        found += [audit.run.missing] if audit.run.missing else []
     if not audit.judged:
         found.append("The run has no results yet.")
     return tuple(found)
