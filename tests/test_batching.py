@@ -71,6 +71,22 @@ def test_a_run_in_one_batch(tmp_path, server, vendor):
     assert replay(tmp_path).same
 
 
+def test_a_target_makes_its_outputs_before_the_batch(tmp_path, server, vendor):
+    asked = []
+
+    def bot(input):
+        asked.append(input)
+        return f"answer to {input}."
+
+    rows = [{"id": f"r{i}", "input": f"q{i}"} for i in range(4)]
+    report, _ = batched(spec_of(vendor, rows=rows, target=bot), tmp_path, server)
+    assert (report.batches, report.asked, report.answered) == (1, 4, 4)
+    final = asyncio.run(run(spec_of(vendor, rows=rows, target=bot), tmp_path))
+    assert (final.asked.live, final.target.live, final.target.recalled) == (0, 0, 4)
+    assert sorted(asked) == ["q0", "q1", "q2", "q3"]
+    assert [i.output for i in Run.open(tmp_path).items()] == [f"answer to q{i}." for i in range(4)]
+
+
 def test_what_failed_is_asked_live_or_in_the_next_batch(tmp_path, server, vendor):
     server.fate = {"answer-1.": "error", "answer-2.": "expired", "answer-3.": "missing", "answer-4.": "server_error"}
     report, _ = batched(spec_of(vendor), tmp_path, server, status="expired")

@@ -201,3 +201,28 @@ def test_a_damaged_or_absent_cache_is_told(home, capsys, monkeypatch):
     assert "going on without" in err
     code, _, err = jury(capsys, "run", "check.yaml", "--no-cache", "-o", "other")
     assert "going on without" not in err
+
+
+def test_a_target_from_a_file(home, capsys):
+    (home / "bot.py").write_text(
+        "import os\n"
+        "def answer(input, row):\n"
+        "    if row['id'] == 'r1' and 'DOWN' in os.environ:\n"
+        "        raise RuntimeError('out of order')\n"
+        "    return 'the answer', {'cost': 0.25}\n"
+    )
+    (home / "rows.jsonl").write_text("".join(json.dumps({"id": f"r{i}", "input": f"q{i}"}) + "\n" for i in range(3)))
+    config = json.loads((home / "check.yaml").read_text())
+    (home / "check.yaml").write_text(json.dumps({**config, "target": "bot.py:answer", "data": "*.jsonl"}))
+    os.environ["DOWN"] = "1"
+    try:
+        code, out, _ = jury(capsys, "run", "check.yaml")
+    finally:
+        del os.environ["DOWN"]
+    assert code == 0
+    assert "3 outputs, 1 errored; $0.5000 now, $0.5000 in all" in out
+    assert "1 not judged" in out
+    code, out, _ = jury(capsys, "run", "check.yaml", "--json")
+    told = json.loads(out)
+    assert (code, told["target"]["live"], told["target"]["cost"], told["n_not_judged"]) == (0, 1, 0.25, 0)
+    assert told["target_cost"] == 0.75

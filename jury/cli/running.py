@@ -140,6 +140,7 @@ def _print(report: RunReport, as_json: bool) -> None:
                 "same": asked.same,
                 "cached": asked.cached,
                 "spent": None if asked.unpriced else asked.cost,
+                **({"target": asdict(report.target)} if report.target is not None else {}),
                 "unsure": report.unsure,
                 "outlook": asdict(left) if (left := outlook(report.totals, report.spent)) else None,
                 "finished": report.finished,
@@ -172,8 +173,11 @@ def _lines(report: RunReport) -> list[tuple[str, str | Text]]:
     known = asked.recalled + asked.same + asked.cached
     recalled = f", {known:,} known" if known else ""
     lines.append(("asked", f"{asked.live:,} questions{recalled}; {report.skipped:,} items were judged before"))
+    if report.target is not None:
+        lines.append(("target", _target(report)))
     spent = "unknown (a price is missing)" if asked.unpriced else f"${asked.cost:.4f}"
-    lines.append(("cost", f"{spent} now; {_cost(totals)} in all, {totals['calls']:,} calls"))
+    whose = "judges" if report.target is not None else "cost"
+    lines.append((whose, f"{spent} now; {_cost(totals)} in all, {totals['calls']:,} calls"))
     if report.unsure:
         lines.append(("", f"and at most ${report.unsure:.4f} for calls that were lost on the way"))
     left = outlook(totals, report.spent)
@@ -184,6 +188,16 @@ def _lines(report: RunReport) -> list[tuple[str, str | Text]]:
             lines.append(("", f"rate so far {left.rate:.3f}, 95% interval {left.low:.3f} to {left.high:.3f}"))
     lines.append(("folder", str(report.folder)))
     return lines
+
+
+def _target(report: RunReport) -> str:
+    """What was asked of the target; its money is in no other line."""
+    made = report.target
+    assert made is not None
+    known = f", {made.recalled + made.same:,} known" if made.recalled + made.same else ""
+    errored = f", {made.failed:,} errored" if made.failed else ""
+    cost = "unknown (a price is missing)" if made.unpriced else f"${made.cost:.4f}"
+    return f"{made.live:,} outputs{known}{errored}; {cost} now, ${report.target_spent:.4f} in all"
 
 
 def _cost(totals: Any) -> str:

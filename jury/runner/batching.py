@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
+from jury.budget import Budget
 from jury.errors import ConfigError, ProviderError
 from jury.governed import most_cost, tokens
 from jury.judge import Seat
@@ -33,13 +34,16 @@ from jury.providers.batches import (
 )
 from jury.results import Failure, Judgment, Reply, Rung, Usage, Verdict
 from jury.runner.describe import AnyJury, compared, continued, manifest_of, price_sources
-from jury.runner.entries import entries
+from jury.runner.entries import Entry, entries
+from jury.runner.governors import Governors
 from jury.runner.keeper import now
 from jury.runner.questions import questions
 from jury.runner.spec import Loader, RunSpec
+from jury.runner.targeting import Producer, named, ready, routed
 from jury.sessions.judging import SessionJury
 from jury.store import RunWriter, StoredJudgment
 from jury.store.lines import Appender, encode, read_lines
+from jury.streams import as_completed
 
 FILE = "batches.jsonl"
 POLL_S = 60.0
@@ -67,6 +71,8 @@ class _Chunk:
 
 class _Batches:
     """The batches of one folder: what is written down, what is under way."""
+
+    producer: Producer | None = None
 
     def __init__(self, spec: RunSpec, jury: AnyJury, writer: RunWriter, say: Callable[[str], None]) -> None:
         self.spec, self.jury, self.writer, self.say = spec, jury, writer, say
@@ -110,7 +116,7 @@ class _Batches:
     async def send_missing(self) -> None:
         """Every question that is not answered and not under way, in batches."""
         chunks: dict[str, _Chunk] = {}
-        for entry in entries(self.spec):
+        async for entry in self._entries():
             for seat, case, repetition in questions(self.jury, entry):
                 provider = seat.provider.name if seat.function is None else ""
                 if provider not in self._apis or case.format is not None:  # a rubric's parts are read case by case
@@ -132,6 +138,17 @@ class _Batches:
                     await self._plan(chunks.pop(provider))
         for chunk in chunks.values():
             await self._plan(chunk)
+
+    async def _entries(self) -> AsyncIterator[Entry]:
+        """The items; with a target those whose output it makes now, live, or has made before."""
+        source = entries(self.spec)
+        if self.producer is None:
+            for entry in source:
+                yield entry
+            return
+        async for made in as_completed(source, self.producer.produced, self.spec.concurrency, ordered=True):
+            if made is not None:  # else there is no money for it
+                yield made
 
     async def collect(self) -> None:
         """Takes in every batch that is done."""
@@ -220,7 +237,7 @@ class _Batches:
             return True
         price = prices.find(seat.provider.name, seat.model)
         most = most_cost(price, tokens(request)) * PRICE if price is not None else 0.0
-        if self.writer.cost + self._reserved + most > self.spec.budget:
+        if self.writer.cost + self.writer.target_cost + self._reserved + most > self.spec.budget:
             return False
         self._reserved += most
         return True
@@ -254,12 +271,18 @@ async def run_batches(
 
     `say` hears of every step. Raises `ConfigError`, `DataError`, and `ProviderError` where a vendor refuses.
     """
-    jury = spec.make_jury(load)
+    jury, target = spec.make_jury(load), spec.make_target(load)
+    if target is not None:
+        ready(target, spec)
     with RunWriter(folder) as writer:
-        manifest = manifest_of(spec, jury, writer.folder.name)
+        manifest = named(manifest_of(spec, jury, writer.folder.name), target)
         compared(writer.manifest, manifest, writer.folder)
         writer.save(continued(writer.manifest, manifest, now()))
         batches = _Batches(spec, jury, writer, say)
+        if target is not None:
+            budget = None if spec.budget is None else Budget(spec.budget, writer.cost + writer.target_cost)
+            routed(target, spec, Governors(spec, budget))
+            batches.producer = Producer(target, spec, writer)
         try:
             await batches.resume()
             await batches.collect()
@@ -269,6 +292,8 @@ async def run_batches(
                 await batches.collect()
         finally:
             batches.close()
+            if target is not None:
+                target.route(Governors.gone)
         return batches.report
 
 

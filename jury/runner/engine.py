@@ -34,6 +34,7 @@ from jury.runner.describe import (
 )
 from jury.runner.entries import Entry, entries, from_stdin
 from jury.runner.governors import Governors
+from jury.runner.halting import Halt
 from jury.runner.keeper import Asked, Keeper, now
 from jury.runner.memory import remember
 from jury.runner.spec import Loader, RunSpec
@@ -44,19 +45,10 @@ from jury.store import RunManifest, RunWriter, StoredResult
 from jury.store.index import short
 from jury.store.lines import digest
 from jury.streams import as_completed
+from jury.tasks import in_thread
 
 _ITEMS_PER_CALL = 2  # items in flight for each call of one provider: a slow seat must not leave the others idle
 _BREATH = 200  # items skipped before the calls in flight get their turn
-
-
-class Halt:
-    """Ends a pass early: no further item is begun, those in flight are finished and kept."""
-
-    def __init__(self) -> None:
-        self.asked = False
-
-    def set(self) -> None:
-        self.asked = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +99,7 @@ class _Pass:
         waits = from_stdin(self.spec)
         while not self.halt.asked:
             try:
-                entry = await asyncio.to_thread(_next, source) if waits else _next(source)
+                entry = await self.halt.before(in_thread(lambda: _next(source))) if waits else _next(source)
             except JuryError as error:  # a torn row: what is in flight is paid for, and is finished first
                 self.fault = error
                 return
@@ -287,10 +279,13 @@ def _missing_key(seat: Any) -> str | None:
 def _leave(it: _Pass, manifest: RunManifest, started: str, changed: list[str], done: bool) -> None:
     """The manifest at the end of a pass."""
     history = (*manifest.history, _history(it, started, changed))
-    totals = it.totals.to_dict()
-    if it.producer is not None:
-        totals["target_cost"] = it.writer.target_cost
-    it.writer.save(replace(manifest, totals=totals, finished=done, heads=it.writer.heads, history=history))
+    it.writer.save(replace(manifest, totals=_totals(it), finished=done, heads=it.writer.heads, history=history))
+
+
+def _totals(it: _Pass) -> dict[str, Any]:
+    """The counts; what a target cost beside what the judges did."""
+    target = {} if it.producer is None else {"target_cost": it.writer.target_cost}
+    return {**it.totals.to_dict(), **target}
 
 
 def _report(it: _Pass, folder: Path, changed: list[str], done: bool) -> RunReport:
@@ -298,7 +293,7 @@ def _report(it: _Pass, folder: Path, changed: list[str], done: bool) -> RunRepor
     return RunReport(
         folder=folder,
         kind=it.totals.kind,
-        totals=it.totals.to_dict(),
+        totals=_totals(it),
         asked=it.keeper.asked,
         judged=it.judged,
         skipped=it.skipped,

@@ -10,21 +10,24 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
 from jury.cache import Cache, opened
+from jury.data import Output
 from jury.errors import ConfigError, DataError
 from jury.governed import FREE, most_cost, tokens
-from jury.judge import Seat
+from jury.governed import Estimate as Tokens
 from jury.providers import prices
 from jury.runner.describe import AnyJury
-from jury.runner.entries import Entry, entries, from_stdin
+from jury.runner.entries import Entry, entries, from_stdin, item_entry
 from jury.runner.questions import questions
 from jury.runner.spec import Loader, RunSpec
+from jury.runner.targeting import recorded
 from jury.store import Run
 from jury.store.index import Index
+from jury.targets import Target
 
 SAMPLE = 200
 USUAL_REPLY = 150  # tokens of an explanation of a few sentences and a value
@@ -89,11 +92,17 @@ def estimate(spec: RunSpec, folder: str | Path, *, sample: int = SAMPLE, load: L
         raise ConfigError("an estimate reads the data twice: give a file instead of standard input")
     jury = spec.make_jury(load)
     items, chosen = _sampled(entries(spec), sample)
-    return quoted(jury, chosen, items, folder, cache=spec.cache)
+    return quoted(jury, chosen, items, folder, cache=spec.cache, target=spec.make_target(load))
 
 
 def quoted(
-    jury: AnyJury, chosen: Sequence[Entry], items: int, folder: str | Path, *, cache: bool | str = True
+    jury: AnyJury,
+    chosen: Sequence[Entry],
+    items: int,
+    folder: str | Path,
+    *,
+    cache: bool | str = True,
+    target: Target | None = None,
 ) -> Quote:
     """The quote for as many items as `items`, of which `chosen` are looked at; what `folder` or cache know is free."""
     store = opened(cache)
@@ -102,7 +111,10 @@ def quoted(
     lines: dict[str, Line] = {}
     try:
         for entry in chosen:
-            _add(jury, entry, lines, lengths, (index, store))
+            more = 0
+            if target is not None:
+                entry, more = _of_target(target, entry, lines, (Path(folder), index))
+            _add(jury, entry, lines, lengths, (index, store), more)
     finally:
         if index is not None:
             index.close()
@@ -118,7 +130,9 @@ def _add(
     lines: dict[str, Line],
     lengths: dict[str, float],
     known: tuple[Index | None, Cache | None],
+    more: int = 0,
 ) -> None:
+    """`more`: tokens by which the output may be longer than the one that stands for it here."""
     index, cache = known
     for seat, case, repetition in questions(jury, entry):
         line = lines.setdefault(seat.name, Line(seat.name))
@@ -134,17 +148,47 @@ def _add(
         out = min(lengths.get(seat.name, USUAL_REPLY), needed.most_out)
         line.input_tokens += needed.likely
         line.output_tokens += out
-        price = _price(seat)
-        if price is None:
-            line.cost = line.most = None
-        elif line.cost is not None and line.most is not None:
-            line.cost += (needed.likely * price.input + out * price.output) / 1e6
-            line.most += most_cost(price, needed)
+        _pay(line, _price(seat.provider.name, seat.model), replace(needed, most_in=needed.most_in + more), out)
 
 
-def _price(seat: Seat) -> prices.Price | None:
-    found = prices.find(seat.provider.name, seat.model)
-    return prices.Price(0.0, 0.0) if found is None and seat.provider.name in FREE else found
+def _pay(line: Line, price: prices.Price | None, needed: Tokens, out: float) -> None:
+    if price is None:
+        line.cost = line.most = None
+    elif line.cost is not None and line.most is not None:
+        line.cost += (needed.likely * price.input + out * price.output) / 1e6
+        line.most += most_cost(price, needed)
+
+
+def _of_target(
+    target: Target, entry: Entry, lines: dict[str, Line], known: tuple[Path, Index | None]
+) -> tuple[Entry, int]:
+    """The item with the output that the folder holds; else with one of a usual length, and how much longer it may be.
+
+    The target's own call has a line of its own; what a function or an address costs nobody knows before.
+    """
+    if entry.point is None:
+        return entry, 0
+    line = lines.setdefault(f"target {target.spec.label}", Line(f"target {target.spec.label}"))
+    question = target.question(entry.point)
+    there = recorded(*known, question)
+    if there is not None:
+        line.known += 1
+        return item_entry(entry.point, there), 0
+    line.calls += 1
+    provider = target.provider
+    if provider is not None and question.request is not None and target.spec.model is not None:
+        needed = tokens(question.request)
+        out = min(USUAL_REPLY, needed.most_out)
+        line.input_tokens += needed.likely
+        line.output_tokens += out
+        _pay(line, _price(provider.name, target.model), needed, out)
+    stand_in = Output("word" * USUAL_REPLY)  # four characters each
+    return item_entry(entry.point, stand_in), 4 * target.spec.settings.max_tokens
+
+
+def _price(provider: str, model: str) -> prices.Price | None:
+    found = prices.find(provider, model)
+    return prices.Price(0.0, 0.0) if found is None and provider in FREE else found
 
 
 def _sampled(source: Iterator[Entry], size: int) -> tuple[int, list[Entry]]:

@@ -67,7 +67,10 @@ class Made:
 
 
 class Target:
-    """A `TargetSpec` made ready: its templates compiled, its function's parameters read. Needs no key yet."""
+    """A `TargetSpec` made ready: its templates compiled, its function's parameters read. Needs no key yet.
+
+    `identity` is a text that differs for any two targets, whatever they are asked.
+    """
 
     def __init__(self, spec: TargetSpec) -> None:
         self.spec = spec
@@ -81,6 +84,8 @@ class Target:
         self._body = _compiled(spec.body)
         used = [t for t in (self._system, self._prompt, *_templates(self._body)) if t is not None]
         self._wanted = frozenset(name for t in used for name in t.names)
+        self.identity = _identity(spec)  # once: what a function holds may change while it works
+        self._keys = KeyMaker(self.identity, None, None, None)
 
     @property
     def provider(self) -> Provider | None:
@@ -110,20 +115,9 @@ class Target:
         if self.provider is not None:
             self._provider = through(self.provider)
 
-    @property
-    def identity(self) -> str:
-        """What the target is, whatever the item: an output of one is none of another."""
-        spec = self.spec
-        if spec.function is not None:
-            return f"target {function_name(spec.function)}"
-        shape = {"system": spec.system, "prompt": spec.prompt, "body": spec.body, "output": spec.output}
-        call = {"temperature": spec.settings.temperature, "max_tokens": spec.settings.max_tokens}
-        told = json.dumps({**shape, **call, "extra": spec.settings.extra}, sort_keys=True, default=repr)
-        return f"target {spec.url or ''} {spec.model or ''} {told}"
-
     def question(self, point: DataPoint) -> Question:
         """What the target is asked about an item. Calls nobody. Raises `DataError` for an input that is none."""
-        maker = KeyMaker(self.identity, None, None, None)
+        maker = self._keys
         item = str(point.id or "")
         if self.spec.function is not None:
             given = {name: _argument(name, point) for name in (self._names or ("input",))}
@@ -240,6 +234,16 @@ def _with_usage(given: object) -> tuple[Any, Usage | None]:
     if isinstance(told, Usage) or (isinstance(told, dict) and told and set(cast("dict[str, Any]", told)) <= _USAGE):
         return output, read_usage(told)
     return result, None
+
+
+def _identity(spec: TargetSpec) -> str:
+    """What the target is, whatever the item: an output of one is none of another."""
+    if spec.function is not None:
+        return f"target {function_name(spec.function)}"
+    shape = {"system": spec.system, "prompt": spec.prompt, "body": spec.body, "output": spec.output}
+    how = {"temperature": spec.settings.temperature, "max_tokens": spec.settings.max_tokens}
+    told = json.dumps({**shape, **how, "extra": spec.settings.extra}, sort_keys=True, default=repr)
+    return f"target {spec.url or ''} {spec.model or ''} {told}"
 
 
 async def _called(function: Callable[..., Any], arguments: Mapping[str, Any], whole: bool) -> Any:

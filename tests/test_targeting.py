@@ -1,0 +1,209 @@
+"""Runs with a target: outputs are recorded before they are judged, made once, and errors of the target are its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from jury import ConfigError, JudgeSpec, ProviderError, Reply, ScriptedProvider, Usage
+from jury.data import ToolCall
+from jury.runner import RunSpec, estimate, replay, run_sync
+from jury.store import Run
+from jury.targets import TargetSpec
+
+ROWS = [{"id": f"r{i}", "input": f"q{i}", "output": "an old one"} for i in range(5)]
+
+
+class Bot:
+    """A target that counts; fails where a text occurs in the question."""
+
+    def __init__(self, *fails):
+        self.fails = list(fails)
+        self.asked = []
+
+    async def __call__(self, input):
+        self.asked.append(input)
+        if input in self.fails:
+            raise RuntimeError(f"no idea about {input}")
+        return f"the answer to {input}"
+
+
+def judge(request):
+    return {"explanation": "e", "value": "q3" not in request.prompt.partition("answer to")[2][:4]}
+
+
+def spec_of(target, rows=ROWS, provider=None, **options):
+    judges = [JudgeSpec("scripted/j", provider=provider or ScriptedProvider(judge))]
+    return RunSpec(rows, {"criteria": "c", "judges": judges, "retries": 0}, target=target, cache=False, **options)
+
+
+def test_outputs_are_made_and_judged_once(tmp_path):
+    bot, provider = Bot(), ScriptedProvider(judge)
+    first = run_sync(spec_of(bot, provider=provider), tmp_path)
+    assert (first.judged, first.target.live, first.totals["n_pass"], first.totals["n_fail"]) == (5, 5, 4, 1)
+    assert [i.output for i in Run.open(tmp_path).items()] == [f"the answer to q{i}" for i in range(5)]
+    again = run_sync(spec_of(bot, provider=provider), tmp_path)
+    assert (again.skipped, again.target.live, again.asked.live, again.changes) == (5, 0, 0, ())
+    assert (len(bot.asked), len(provider.requests)) == (5, 5)
+    assert again.totals == first.totals
+    assert replay(tmp_path).same
+    assert Run.open(tmp_path).damage() == []
+
+
+def test_a_target_that_errored_is_not_judged_and_is_asked_again(tmp_path):
+    bot, provider = Bot("q1", "q2"), ScriptedProvider(judge)
+    first = run_sync(spec_of(bot, provider=provider), tmp_path)
+    assert (first.target.failed, first.totals["n_not_judged"], len(provider.requests)) == (2, 2, 3)
+    result = {i.id: r for i, r in Run.open(tmp_path).results()}["r1"]
+    assert result.status == "not_judged"
+    assert result.error == "exception: RuntimeError: no idea about q1"
+    kept = run_sync(spec_of(bot, provider=provider), tmp_path, keep_errors=True)
+    assert (kept.skipped, kept.target.live) == (5, 0)
+    bot.fails.clear()
+    healed = run_sync(spec_of(bot, provider=provider), tmp_path)
+    assert (healed.skipped, healed.target.live, healed.totals["n_not_judged"]) == (3, 2, 0)
+    assert [i.output for i in Run.open(tmp_path).items()] == [f"the answer to q{i}" for i in range(5)]
+    assert replay(tmp_path).same
+
+
+def test_judges_that_fail_do_not_ask_the_target_again(tmp_path):
+    bot = Bot()
+    run_sync(spec_of(bot, provider=ScriptedProvider([])), tmp_path)
+    second = run_sync(spec_of(bot), tmp_path)
+    assert (second.target.live, second.target.recalled, second.asked.live) == (0, 5, 5)
+    assert len(bot.asked) == 5
+
+
+def test_another_target_is_said_and_asked(tmp_path):
+    one, two = ScriptedProvider([Reply("one")] * 5), ScriptedProvider([Reply("two")] * 5)
+    run_sync(spec_of(TargetSpec(model="scripted/a", provider=one)), tmp_path)
+    second = run_sync(spec_of(TargetSpec(model="scripted/b", provider=two)), tmp_path)
+    assert second.changes == ("target changed from scripted/a to scripted/b",)
+    assert second.target.live == 5
+    assert second.asked.live == 5  # other outputs are other questions
+    assert {i.output for i in Run.open(tmp_path).items()} == {"two"}
+    third = run_sync(spec_of(None), tmp_path)
+    assert third.changes == ("the outputs come from the data again, from no target",)
+
+
+def test_identical_questions_are_asked_once(tmp_path):
+    bot = Bot()
+    rows = [{"id": f"r{i}", "input": f"q{i % 2}"} for i in range(6)]
+    report = run_sync(spec_of(bot, rows), tmp_path)
+    assert (report.target.live, report.target.same, sorted(bot.asked)) == (2, 4, ["q0", "q1"])
+    assert [o.item for o in Run.open(tmp_path).outputs() if o.source != "same"] == ["r0", "r1"]
+    assert {o.item for o in Run.open(tmp_path).outputs()} == {f"r{i}" for i in range(6)}
+
+
+def test_the_targets_money_is_apart_from_the_judges(tmp_path):
+    paid = ScriptedProvider(lambda request: Reply("an answer", usage=Usage(1, 10, 5, cost=0.5)))
+    costly = ScriptedProvider(lambda r: Reply('{"value": true}', usage=Usage(1, 3, 1, cost=0.01)))
+    report = run_sync(spec_of(TargetSpec(model="scripted/m", provider=paid), provider=costly), tmp_path)
+    assert report.target.cost == pytest.approx(2.5)
+    assert (report.target_spent, report.spent) == (pytest.approx(2.5), pytest.approx(2.55))
+    assert report.totals["cost"] == report.asked.cost == pytest.approx(0.05)
+    manifest = Run.open(tmp_path).manifest
+    assert manifest.totals["target_cost"] == pytest.approx(2.5)
+    assert manifest.history[-1]["target"]["cost"] == pytest.approx(2.5)
+    assert run_sync(spec_of(TargetSpec(model="scripted/m", provider=paid)), tmp_path).target_spent == pytest.approx(2.5)
+
+
+class Priced(ScriptedProvider):
+    """One that has a price, so that a budget counts it."""
+
+
+def test_a_budget_holds_for_the_target_too(tmp_path, monkeypatch):
+    monkeypatch.setenv("JURY_CONFIG", str(tmp_path / "jury.yaml"))
+    (tmp_path / "jury.yaml").write_text("prices: {shop/m: {input: 1000, output: 1000}}\n")
+    shop = Priced(lambda r: Reply("an answer", usage=Usage(1, 10, 10, cost=0.02)), name="shop")
+    target = TargetSpec(
+        model="shop/m", provider=shop, settings=TargetSpec.of({"model": "x/m", "max_tokens": 20}).settings
+    )
+    report = run_sync(spec_of(target, budget=0.45, concurrency=1), tmp_path / "run")
+    assert 0 < len(shop.requests) < 5
+    assert report.target.refused == 5 - len(shop.requests)
+    assert report.totals["reasons"] == {"budget": report.target.refused}
+    assert report.spent <= 0.45
+    rest = run_sync(spec_of(target, budget=90.0), tmp_path / "run")
+    assert (rest.totals["n_total"], rest.totals["reasons"], len(shop.requests)) == (5, {}, 5)
+
+
+def test_what_is_judged_is_what_can_be_read_back(tmp_path):
+    def answer(input):
+        return {"items": ({"n": 1},), "when": None}
+
+    provider = ScriptedProvider(judge)
+    run_sync(spec_of(answer, provider=ScriptedProvider([])), tmp_path)
+    first = run_sync(spec_of(answer, provider=provider), tmp_path)
+    assert first.target.recalled == 5
+    cut = tmp_path / "results.jsonl"
+    cut.write_bytes(b"")  # as if the results had been lost: judged anew, from what is recorded
+    again = run_sync(spec_of(answer, provider=provider), tmp_path)
+    assert (again.target.live, again.asked.live) == (0, 0)
+
+
+def test_a_tool_call_survives(tmp_path):
+    from jury import AgentResponse
+
+    run_sync(spec_of(lambda x: AgentResponse("done", tool_calls=[ToolCall("look", {"q": x})]), ROWS[:1]), tmp_path)
+    (stored,) = Run.open(tmp_path).outputs()
+    assert stored.output.tool_calls[0].arguments == {"q": "q0"}
+
+
+def test_estimate_knows_the_target(tmp_path, monkeypatch):
+    monkeypatch.setenv("JURY_CONFIG", str(tmp_path / "jury.yaml"))
+    (tmp_path / "jury.yaml").write_text("prices: {shop/m: {input: 1, output: 2}}\n")
+    shop = ScriptedProvider(lambda r: Reply("an answer"), name="shop")
+    target = TargetSpec(model="shop/m", provider=shop)
+    quote = estimate(spec_of(target), tmp_path / "run")
+    lines = {line.judge: line for line in quote.lines}
+    assert lines["target shop/m"].calls == 5
+    assert 0 < lines["target shop/m"].cost < lines["target shop/m"].most
+    assert lines["scripted/j"].calls == 5
+    assert shop.requests == []
+    run_sync(spec_of(target, limit=3), tmp_path / "run")
+    later = {line.judge: line for line in estimate(spec_of(target), tmp_path / "run").lines}
+    assert (later["target shop/m"].known, later["target shop/m"].calls) == (3, 2)
+    assert later["scripted/j"].known >= 3
+
+
+def test_a_run_without_input_or_of_another_kind(tmp_path):
+    report = run_sync(spec_of(Bot(), [{"id": "a", "output": "x"}]), tmp_path)
+    assert "input" in str(report.fault)
+    with pytest.raises(ConfigError, match="pairwise run judges what is there"):
+        RunSpec(ROWS, {}, kind="pairwise", target="openai/x")
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
+        run_sync(spec_of("openai/gpt-5-mini"), tmp_path / "other")
+
+
+def test_the_manifest_names_the_target(tmp_path):
+    run_sync(spec_of({"function": Bot(), "name": "bot", "timeout": 5}), tmp_path)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["data"]["target"]["name"] == "bot"
+    assert manifest["spec"]["target"] == {"function": "Bot", "name": "bot", "timeout": 5}
+
+
+def test_functions_run_a_limited_number_at_once(tmp_path):
+    now = most = 0
+
+    async def slow(input):
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        for _ in range(100):
+            await asyncio.sleep(0)
+        now -= 1
+        return "a"
+
+    rows = [{"id": str(i), "input": f"q{i}"} for i in range(30)]
+    run_sync(spec_of(slow, rows, limits={"target": {"concurrency": 3}}), tmp_path)
+    assert most == 3
+
+
+def test_a_lost_provider_is_the_targets_error(tmp_path):
+    broken = ScriptedProvider([ProviderError("auth", "no such key", status=401)] * 5)
+    report = run_sync(spec_of(TargetSpec(model="scripted/m", provider=broken)), tmp_path)
+    assert report.totals["n_not_judged"] == 5
+    assert report.finished
