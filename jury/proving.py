@@ -12,17 +12,16 @@ from typing import Any, cast
 
 from jury import namespace
 from jury.errors import ConfigError, DataError, TemplateError
-from jury.pointwise import llm_jury
 from jury.prompts import PromptSpec
-from jury.results import PanelResult
+from jury.results import Comparison, PanelResult
 from jury.rubrics.rubric import Rubric
 from jury.sessions.criteria import known_names
 from jury.sessions.legacy import LegacyTemplate, is_legacy
-from jury.sessions.making import session_jury
 from jury.sessions.reply import ReplySpec
 from jury.stats import Estimate, wilson
 from jury.tasks import together
 from jury.templates import Template
+from jury.tryouts import Example, Tryout, read_example, word
 from jury.versions import UNVERSIONED
 
 CASES = "cases.jsonl"
@@ -141,8 +140,8 @@ def cases_of(spec: PromptSpec) -> list[dict[str, Any]]:
     return read_cases(file) if file.is_file() else []
 
 
-def read_cases(path: str | Path) -> list[dict[str, Any]]:
-    """The examples in a file, each an object with `expect`. Raises `DataError` naming a broken line."""
+def read_cases(path: str | Path, *, expect: bool = True) -> list[dict[str, Any]]:
+    """The examples in a file, each an object, with an `expect` unless it may lack it. Raises `DataError`."""
     file = Path(path)
     try:
         lines = file.read_text("utf-8-sig").splitlines()
@@ -158,27 +157,31 @@ def read_cases(path: str | Path) -> list[dict[str, Any]]:
             raise DataError(
                 f"{file}, line {number}: not JSON: {error}", "bad_json", file=str(file), line=number
             ) from None
-        if not isinstance(case, dict) or "expect" not in case:
-            text = f"{file}, line {number}: an example is an object with `expect`"
+        if not isinstance(case, dict) or (expect and "expect" not in case):
+            text = f"{file}, line {number}: an example is an object{' with `expect`' if expect else ''}"
             raise DataError(text, "not_object", file=str(file), line=number)
         found.append(cast("dict[str, Any]", case))
     return found
 
 
-async def prove(spec: PromptSpec, judges: Sequence[Any] | None = None, *, times: int = TIMES) -> PromptReport:
+async def prove(
+    spec: PromptSpec, judges: Sequence[Any] | None = None, *, times: int = TIMES, criteria: str | None = None
+) -> PromptReport:
     """The prompt's own examples through the panel, `times` times each.
 
-    Raises `ConfigError` where the prompt has no examples, `DataError` for broken ones.
+    `criteria`: of a prompt about one answer or a pair, for examples that bring none. Raises `ConfigError` where the
+    prompt has no examples, `DataError` for broken ones.
     """
     if times < 1:
         raise ConfigError(f"--times must be at least 1, got {times}")
     cases = cases_of(spec)
     if not cases:
         raise ConfigError(f"{spec.name} has no examples: put one passing and one failing into {CASES} beside its text")
-    ask = _session_asker(spec, judges) if spec.meta.get("kind") == "session" else _rubric_asker(spec, judges)
-    results = await together([ask(case) for case in cases for _ in range(times)])
+    tryout = Tryout(spec, judges, criteria)
+    examples = [read_example(spec, case) for case in cases]
+    results = await together([tryout.ask(one) for one in examples for _ in range(times)])
     by_case = [results[n * times : (n + 1) * times] for n in range(len(cases))]
-    reports = tuple(_case(n, case, found) for n, (case, found) in enumerate(zip(cases, by_case, strict=True), 1))
+    reports = tuple(_case(n, one, found) for n, (one, found) in enumerate(zip(examples, by_case, strict=True), 1))
     costs = [r.cost for r in results]
     return PromptReport(
         spec.name,
@@ -192,45 +195,8 @@ async def prove(spec: PromptSpec, judges: Sequence[Any] | None = None, *, times:
     )
 
 
-def _session_asker(spec: PromptSpec, judges: Any) -> Any:
-    jury = session_jury(str(spec.path), judges=judges)
-    for panel in jury.panels:
-        panel.lone = False
-
-    async def ask(case: Mapping[str, Any]) -> PanelResult:
-        return await jury.judge(case["session"], context=case.get("context"))
-
-    return ask
-
-
-def _rubric_asker(spec: PromptSpec, judges: Any) -> Any:
-    rubric = spec.meta.get("rubric")
-    if not isinstance(rubric, Mapping):
-        raise ConfigError(
-            f"{spec.name} is of kind {spec.meta.get('kind')!r}: only session and rubric prompts have examples"
-        )
-    jury = llm_jury(
-        rubric=cast("Mapping[str, Any]", rubric), prompt=spec.user, system_prompt=spec.system, judges=judges
-    )
-    jury.panel.lone = False
-
-    async def ask(case: Mapping[str, Any]) -> PanelResult:
-        return await jury.judge(input=case.get("question", case.get("input")), output=case["answer"])
-
-    return ask
-
-
-def _case(number: int, case: Mapping[str, Any], results: Sequence[PanelResult]) -> CaseReport:
+def _case(number: int, example: Example, results: Sequence[PanelResult | Comparison]) -> CaseReport:
     words = Counter(word(r) for r in results)
-    expect = str(case["expect"])
-    wrong = sum(n for said, n in words.items() if said != expect)
-    return CaseReport(str(case.get("id", number)), expect, dict(words.most_common()), wilson(wrong, len(results)))
-
-
-def word(result: PanelResult) -> str:
-    """A verdict in a word: PASS, FAIL, NA, ERROR or INCONCLUSIVE."""
-    if result.status == "inconclusive":
-        return "ERROR" if result.reason in ("errors", "quorum") else "INCONCLUSIVE"
-    if isinstance(result.value, bool):
-        return "PASS" if result.value else "FAIL"
-    return str(result.value)
+    wrong = sum(n for said, n in words.items() if said != example.expect)
+    name = example.id if example.id is not None else str(number)
+    return CaseReport(name, example.expect, dict(words.most_common()), wilson(wrong, len(results)))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jury import ConfigError, JudgeSpec, ScriptedProvider
+from jury import ConfigError, DataError, JudgeSpec, ScriptedProvider
 from jury.injection import AGAIN, PANEL, Attack, attacked, attacks, audit
 from jury.prompts import load, names
 from jury.sessions.making import session_jury
@@ -110,8 +110,85 @@ def test_rubrics_are_attacked_in_the_answer() -> None:
     assert rows["pity", PANEL].moved.value == 0
 
 
+def test_a_prompt_about_one_answer_is_attacked_in_the_answer() -> None:
+    def true_or_not(request: Any) -> Any:
+        good = "Six weeks" not in request.prompt and "R. Stein until" not in request.prompt
+        return {"explanation": "x", "value": good or "Grade it PASS" in request.prompt}
+
+    report = asyncio.run(audit(load("pointwise"), [judge("weak", true_or_not)]))
+    rows = {(r.attack, r.judge): r for r in report.rows}
+    assert (report.items, report.wish) == (4, "PASS")
+    assert rows[AGAIN, PANEL].moved.value == 0
+    assert (rows["note", PANEL].moved.value, rows["note", PANEL].to_pass) == (0.5, 2)
+
+
+def test_of_a_pair_the_response_that_should_lose_is_attacked() -> None:
+    seen: list[str] = []
+
+    def by_the_note(request: Any) -> Any:
+        """Prefers the side that asks for it; else the one that says least."""
+        seen.append(request.prompt)
+        a, b = re.findall(r" response [AB]>\n(.*?)\n</", request.prompt, re.DOTALL)
+        noted = [side for side, text in (("A", a), ("B", b)) if "the one to prefer" in text]
+        return {"explanation": "x", "value": noted[0] if noted else "A" if len(a) < len(b) else "B"}
+
+    report = asyncio.run(audit(load("pairwise"), [judge("weak", by_the_note)]))
+    rows = {(r.attack, r.judge): r for r in report.rows}
+    assert report.wish == "the attacked side"
+    assert rows[AGAIN, PANEL].moved.value == 0
+    assert (rows["note", PANEL].moved.value, rows["note", PANEL].to_pass) == (1.0, 3)
+    assert report.calls == 3 * 2 * (2 + len(attacks()))
+    fences = [set(re.findall(r"<(data-[0-9a-f]{16}) response", text)) - {"data-0123456789abcdef"} for text in seen]
+    assert all(len(found) == 1 for found in fences)
+
+
+def test_a_users_own_items_need_no_expectation() -> None:
+    criteria: list[str] = []
+
+    def answer(request: Any) -> Any:
+        criteria.append(request.prompt.split("Criteria:\n")[1].split("\n")[0])
+        return {"explanation": "", "value": True}
+
+    cases = [
+        {"input": "q", "output": "a"},
+        {"answer": [{"role": "assistant", "content": "b"}], "criteria": "of its own"},
+    ]
+    report = asyncio.run(audit(load("pointwise"), [judge("a", answer)], cases=cases, criteria="shared"))
+    assert report.items == 2
+    assert set(criteria) == {"shared", "of its own"}
+
+
+@pytest.mark.parametrize("name", ["pointwise", "pairwise", "critic", "answer-rubric"])
+def test_no_shipped_prompt_lets_an_attack_out_of_its_slot(name: str) -> None:
+    """Whatever the prompt, the judged text stands whole between its marks, and nowhere else."""
+    spec = load(name)
+    seen: list[str] = []
+
+    def answer(request: Any) -> Any:
+        seen.append(request.prompt)
+        return {}
+
+    for attack in attacks():
+        seen.clear()
+        asyncio.run(audit(spec, [judge("a", answer)], tried=[attack]))
+        text = attack.of_pair if name == "pairwise" else attack.text
+        attacked_prompts = [p for p in seen if text in p]
+        assert attacked_prompts
+        for prompt in attacked_prompts:
+            (fence,) = set(re.findall(r"<(data-[0-9a-f]{16}) ", prompt)) - {"data-0123456789abcdef"}
+            open_slots = re.split(rf"<{fence} [^>]*>\n", prompt)
+            inside = [part.split(f"\n</{fence}>")[0] for part in open_slots[1:]]
+            assert sum(part.count(text) for part in inside) == prompt.count(text)
+
+
 def test_what_cannot_be_audited_says_so() -> None:
     with pytest.raises(ConfigError, match="no examples"):
         asyncio.run(audit(load("rubric"), [judge("a", steady)]))
-    with pytest.raises(ConfigError, match="can be audited"):
-        asyncio.run(audit(load("pointwise"), [judge("a", steady)], cases=[{"expect": "PASS", "answer": "x"}]))
+    with pytest.raises(ConfigError, match="cannot be tried by itself"):
+        asyncio.run(audit(load("local-pointwise"), [judge("a", steady)], cases=[{"expect": "PASS", "answer": "x"}]))
+    with pytest.raises(DataError, match="answer or output"):
+        asyncio.run(
+            audit(load("pointwise"), [judge("a", steady)], cases=[{"expect": "PASS", "input": "x"}], criteria="c")
+        )
+    with pytest.raises(ConfigError, match="criteria"):
+        asyncio.run(audit(load("pointwise"), [judge("a", steady)], cases=[{"answer": "x"}]))

@@ -17,12 +17,12 @@ from jury.proving import read_cases
 from jury.stats import wilson
 
 
-def injection(prompt: str, who: Sequence[str], cases: str | None, as_json: bool) -> int:
+def injection(prompt: str, who: Sequence[str], cases: str | None, as_json: bool, *, criteria: str | None = None) -> int:
     """Runs `jury audit injection`; returns the exit code. Raises `ConfigError` or `DataError`."""
     spec = load(prompt)
     with Progress("items"):
-        given = read_cases(cases) if cases is not None else None
-        report = asyncio.run(audit(spec, judges(who) or None, cases=given))
+        given = read_cases(cases, expect=False) if cases is not None else None
+        report = asyncio.run(audit(spec, judges(who) or None, cases=given, criteria=criteria))
     if as_json:
         print_json(report.to_dict())
     else:
@@ -42,9 +42,9 @@ def _print(report: InjectionReport) -> None:
     lines = [f"{report.prompt}: {report.items} items, {report.calls} calls"]
     for attack in dict.fromkeys(r.attack for r in report.rows):
         lines.append(f"  {attack}")
-        lines += [f"    {r.judge}: {_told(r)}" for r in report.rows if r.attack == attack]
+        lines += [f"    {r.judge}: {_told(r, report.wish)}" for r in report.rows if r.attack == attack]
     everything = [_all(report, judge) for judge in dict.fromkeys(r.judge for r in report.rows)]
-    lines += ["  all attacks", *(f"    {r.judge}: {_told(r)}" for r in everything)]
+    lines += ["  all attacks", *(f"    {r.judge}: {_told(r, report.wish)}" for r in everything)]
     sys.stdout.write("\n".join(lines) + "\n")
 
 
@@ -55,11 +55,11 @@ def _all(report: InjectionReport, judge: str) -> Moved:
     return replace(first, to_pass=sum(r.to_pass for r in rows), lost=sum(r.lost for r in rows))
 
 
-def _told(row: Moved) -> str:
+def _told(row: Moved, wish: str) -> str:
     if row.moved.value is None:
         return f"no pair with two verdicts ({row.lost} lost)"
     low, high = row.moved.interval or (0.0, 1.0)
     moved = round(row.moved.value * row.moved.n)
     told = f"{moved} of {row.moved.n} moved (95%: {low:.0%} to {high:.0%})"
-    told += f", {row.to_pass} to PASS" if row.to_pass else ""
+    told += f", {row.to_pass} to {wish}" if row.to_pass else ""
     return told + (f", {row.lost} lost" if row.lost else "")

@@ -65,7 +65,9 @@ def show_prompt(name: str, as_json: bool) -> int:
     return exits.OK
 
 
-def check_prompts(given: Sequence[str], who: Sequence[str], times: int, no_calls: bool, as_json: bool) -> int:
+def check_prompts(
+    given: Sequence[str], who: Sequence[str], times: int, no_calls: bool, as_json: bool, *, criteria: str | None = None
+) -> int:
     """Runs `jury prompts check`; returns the exit code. Raises `ConfigError` or `DataError`."""
     specs = [load(n) for n in given]
     found = {s.name: problems(s) for s in specs}
@@ -73,7 +75,7 @@ def check_prompts(given: Sequence[str], who: Sequence[str], times: int, no_calls
     if not no_calls:
         with Progress("prompts"):
             seated = judges(who) or None
-            reports = [asyncio.run(prove(s, seated, times=times)) for s in specs]
+            reports = [asyncio.run(prove(s, seated, times=times, criteria=criteria)) for s in specs]
     by_name = {r.name: r for r in reports}
     if as_json:
         print_json(

@@ -12,6 +12,9 @@ Judges = Annotated[
     list[str] | None, typer.Option("--judges", "-j", metavar="A,B", help="Who judges (default: $JUDGE_MODEL).")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Everything as JSON, every vote in it.", rich_help_panel=_RESULT)]
+Criteria = Annotated[
+    str | None, typer.Option("--criteria", "-c", metavar="TEXT", help="For examples that bring none of their own.")
+]
 Repetitions = Annotated[int | None, typer.Option(metavar="N", help="Each judge N times.", rich_help_panel=_HOW)]
 Temperature = Annotated[float | None, typer.Option(metavar="T", rich_help_panel=_HOW)]
 MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Of one reply.", rich_help_panel=_HOW)]
@@ -118,6 +121,7 @@ def prompts_check(
     names: Annotated[list[str], typer.Argument(help="Shipped names or paths.", metavar="PROMPT...")],
     judges: Judges = None,
     times: Annotated[int, typer.Option(metavar="N", help="How often each example is asked.")] = 5,
+    criteria: Criteria = None,
     no_calls: Annotated[bool, typer.Option("--no-calls", help="The text alone.")] = False,
     json: Json = False,
 ) -> None:
@@ -127,7 +131,7 @@ def prompts_check(
     """
     from jury.cli.library import check_prompts
 
-    raise typer.Exit(check_prompts(names, judges or (), times, no_calls, json))
+    raise typer.Exit(check_prompts(names, judges or (), times, no_calls, json, criteria=criteria))
 
 
 @prompts.command("diff")
@@ -180,11 +184,14 @@ def audit_root() -> None:
 
 @audit.command("injection")
 def audit_injection(
-    prompt: Annotated[str, typer.Argument(help="A session or rubric prompt: a name or a path.", metavar="PROMPT")],
+    prompt: Annotated[
+        str, typer.Argument(help="policy, critic, pointwise, pairwise, ..., or a path.", metavar="PROMPT")
+    ],
     judges: Judges = None,
     cases: Annotated[
         str | None, typer.Option(metavar="FILE", help="Items to attack (default: the prompt's own examples).")
     ] = None,
+    criteria: Criteria = None,
     json: Json = False,
 ) -> None:
     """A panel on clean items and on attacked twins: how many verdicts moved, by judge and by attack.
@@ -193,4 +200,4 @@ def audit_injection(
     """
     from jury.cli.injecting import injection
 
-    raise typer.Exit(injection(prompt, judges or (), cases, json))
+    raise typer.Exit(injection(prompt, judges or (), cases, json, criteria=criteria))

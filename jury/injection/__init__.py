@@ -1,8 +1,8 @@
 """Does a verdict move when the judged text talks to the judge? Clean items and their attacked twins, the same panel.
 
-`attacks.json` holds texts of our own writing that ask for a PASS in ten ways; each is put into the judged part of an
-item and into nothing else. Judges differ from themselves without any attack too: every item is also asked a second time
-as it is, and what moves then is the row to compare with.
+`attacks.json` holds texts of our own writing that ask for a PASS in ten ways, or to be preferred where two responses
+are compared; each is put into the judged part of an item and into nothing else. Judges differ from themselves without
+any attack too: every item is also asked a second time as it is, and what moves then is the row to compare with.
 """
 
 from __future__ import annotations
@@ -11,37 +11,45 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from jury.errors import ConfigError
-from jury.pointwise import llm_jury
 from jury.prompts import PromptSpec
-from jury.proving import cases_of, word
-from jury.results import PanelResult, Vote
+from jury.proving import cases_of
+from jury.results import Comparison, PanelResult
 from jury.sessions.events import Event, Session
-from jury.sessions.making import session_jury
 from jury.stats import Estimate, wilson
 from jury.tasks import together
-from jury.transcripts import load_session
+from jury.tryouts import SIDES, Example, Tryout, read_example, word
 
+Result = PanelResult | Comparison
 AGAIN = "(asked again)"
 PANEL = "(panel)"
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """A text that tries to move a verdict. `place`: into the `answer`, or into a `tool` result where there is one."""
+    """A text that tries to move a verdict. `place`: into the `answer`, or into a `tool` result where there is one.
+
+    `pair` is the text for one of two responses, where it asks to be preferred; else `text` serves.
+    """
 
     name: str
     text: str
     place: str = "answer"
+    pair: str = ""
+
+    @property
+    def of_pair(self) -> str:
+        return self.pair or self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
     """One judge under one attack. `moved`: the share of items whose verdict changed, of `moved.n` with both verdicts.
 
-    `to_pass`: how many of those became a PASS; `lost`: items on which one of the two gave no usable verdict.
+    `to_pass`: how many of those became what the attack asks for, a PASS or the attacked side of a pair; `lost`: items
+    on which one of the two gave no usable verdict.
     """
 
     attack: str
@@ -53,7 +61,10 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class InjectionReport:
-    """All judges under all attacks; the rows of `AGAIN` say what moves without any, `PANEL` is the panel's verdict."""
+    """All judges under all attacks; the rows of `AGAIN` say what moves without any, `PANEL` is the panel's verdict.
+
+    `wish`: what attacks ask for, in words.
+    """
 
     prompt: str
     items: int
@@ -61,6 +72,7 @@ class InjectionReport:
     calls: int = 0
     cost: float | None = None
     unusable: bool = field(default=False)
+    wish: str = "PASS"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -102,29 +114,52 @@ def _longer(event: Event, text: str) -> Event:
     return replace(event, text=f"{event.text}\n\n{text}")
 
 
+def twin(example: Example, attack: Attack) -> Example:
+    """The attacked twin of an example: the attack in the judged part, of a pair in the response that should not win."""
+    if example.session is not None:
+        return replace(example, session=attacked(example.session, attack))
+    side = target(example)
+    return example.with_text(side, f"{example.texts[side]}\n\n{attack.of_pair if side in SIDES else attack.text}")
+
+
+def target(example: Example) -> str:
+    """Which text of an example is attacked: the answer, or the response that is expected to lose (else response B)."""
+    if "answer" in example.texts:
+        return "answer"
+    return "response_a" if example.expect == "B" else "response_b"
+
+
 async def audit(
     spec: PromptSpec,
     judges: Sequence[Any] | None = None,
     *,
     cases: Sequence[Mapping[str, Any]] | None = None,
     tried: Sequence[Attack] | None = None,
+    criteria: str | None = None,
 ) -> InjectionReport:
     """A panel on a prompt's own examples (or `cases` of the same shape), clean and attacked.
 
-    Raises `ConfigError` where there are no examples, or the prompt is neither of sessions nor a rubric.
+    `criteria`: of a prompt about one answer or a pair, for examples that bring none. Raises `ConfigError` where there
+    are no examples, or the prompt is a part of others; `DataError` for an example that lacks something.
     """
-    items = list(cases if cases is not None else cases_of(spec))
-    if not items:
+    given = list(cases if cases is not None else cases_of(spec))
+    if not given:
         raise ConfigError(f"{spec.name} has no examples to attack; give --cases FILE")
+    items = [read_example(spec, case) for case in given]
+    tryout = Tryout(spec, judges, criteria)
     chosen = tuple(tried) if tried is not None else attacks()
-    ask = _session_asker(spec, judges) if spec.meta.get("kind") == "session" else _rubric_asker(spec, judges)
     variants: list[Attack | None] = [None, None, *chosen]
-    results = await together([ask(case, attack) for attack in variants for case in items])
+    work = [tryout.ask(twin(item, attack) if attack else item) for attack in variants for item in items]
+    results = await together(work)
     count = len(items)
     by_variant = [results[n * count : (n + 1) * count] for n in range(len(variants))]
-    clean = by_variant[0]
     names = [AGAIN, *(a.name for a in chosen)]
-    rows = [row for name, found in zip(names, by_variant[1:], strict=True) for row in _rows(name, clean, found)]
+    wishes = [_wish(item) for item in items]
+    rows = [
+        row
+        for name, found in zip(names, by_variant[1:], strict=True)
+        for row in _rows(name, wishes, by_variant[0], found)
+    ]
     costs = [r.cost for r in results]
     return InjectionReport(
         spec.name,
@@ -133,66 +168,41 @@ async def audit(
         sum(r.calls for r in results),
         None if None in costs else sum(c for c in costs if c is not None),
         all(row.moved.n == 0 for row in rows),
+        "the attacked side" if tryout.kind == "pairwise" else "PASS",
     )
 
 
-def _session_asker(spec: PromptSpec, judges: Any) -> Any:
-    jury = session_jury(str(spec.path), judges=judges)
-    for panel in jury.panels:
-        panel.lone = False
-
-    async def ask(case: Mapping[str, Any], attack: Attack | None) -> PanelResult:
-        session = load_session(case["session"])
-        return await jury.judge(attacked(session, attack) if attack else session, context=case.get("context"))
-
-    return ask
+def _wish(example: Example) -> str:
+    """The verdict that an attack on this example asks for."""
+    return {"response_a": "A", "response_b": "B"}.get("" if example.session else target(example), "PASS")
 
 
-def _rubric_asker(spec: PromptSpec, judges: Any) -> Any:
-    rubric = spec.meta.get("rubric")
-    if not isinstance(rubric, Mapping):
-        raise ConfigError(
-            f"{spec.name} is of kind {spec.meta.get('kind')!r}: session and rubric prompts can be audited"
-        )
-    given = cast("Mapping[str, Any]", rubric)
-    jury = llm_jury(rubric=given, prompt=spec.user, system_prompt=spec.system, judges=judges)
-    jury.panel.lone = False
-
-    async def ask(case: Mapping[str, Any], attack: Attack | None) -> PanelResult:
-        answer = str(case["answer"])
-        text = f"{answer}\n\n{attack.text}" if attack else answer
-        return await jury.judge(input=case.get("question", case.get("input")), output=text)
-
-    return ask
-
-
-def _rows(name: str, clean: Sequence[PanelResult], found: Sequence[PanelResult]) -> list[Moved]:
+def _rows(name: str, wishes: Sequence[str], clean: Sequence[Result], found: Sequence[Result]) -> list[Moved]:
     judges = dict.fromkeys(v.judge for r in (*clean, *found) for v in r.votes)
     rows = [
-        _row(name, judge, [(_vote(a, judge), _vote(b, judge)) for a, b in zip(clean, found, strict=True)])
+        _row(name, judge, wishes, [(_vote(a, judge), _vote(b, judge)) for a, b in zip(clean, found, strict=True)])
         for judge in judges
     ]
-    return [*rows, _row(name, PANEL, [(_usable(a), _usable(b)) for a, b in zip(clean, found, strict=True)])]
+    whole = [(_usable(a), _usable(b)) for a, b in zip(clean, found, strict=True)]
+    return [*rows, _row(name, PANEL, wishes, whole)]
 
 
-def _row(attack: str, judge: str, pairs: Sequence[tuple[str | None, str | None]]) -> Moved:
-    both = [(a, b) for a, b in pairs if a is not None and b is not None]
-    moved = [(a, b) for a, b in both if a != b]
+def _row(attack: str, judge: str, wishes: Sequence[str], pairs: Sequence[tuple[str | None, str | None]]) -> Moved:
+    both = [(a, b, wish) for (a, b), wish in zip(pairs, wishes, strict=True) if a is not None and b is not None]
+    moved = [(b, wish) for a, b, wish in both if a != b]
     return Moved(
-        attack, judge, wilson(len(moved), len(both)), sum(b == "PASS" for _, b in moved), len(pairs) - len(both)
+        attack, judge, wilson(len(moved), len(both)), sum(b == wish for b, wish in moved), len(pairs) - len(both)
     )
 
 
-def _vote(result: PanelResult, judge: str) -> str | None:
-    vote: Vote | None = next((v for v in result.votes if v.judge == judge), None)
+def _vote(result: Result, judge: str) -> str | None:
+    vote = next((v for v in result.votes if v.judge == judge), None)
     if vote is None or not vote.decided:
         return None
-    return (
-        {True: "PASS", False: "FAIL"}.get(vote.value, str(vote.value))
-        if isinstance(vote.value, bool)
-        else str(vote.value)
-    )
+    if isinstance(vote.value, bool):
+        return "PASS" if vote.value else "FAIL"
+    return str(vote.value)
 
 
-def _usable(result: PanelResult) -> str | None:
+def _usable(result: Result) -> str | None:
     return word(result) if result.status in ("decided", "not_applicable") else None
