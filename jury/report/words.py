@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from jury.report.parts import Rate
 from jury.stats import Estimate
 
@@ -78,7 +80,7 @@ def shown(value: object) -> str:
     if isinstance(value, bool):
         return "pass" if value else "fail"
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value:.4g}" if math.isfinite(value) else UNDEFINED
     return UNDEFINED if value is None else str(value)
 
 

@@ -1,0 +1,39 @@
+"""The command `report` and its options. Loads typer alone, as `app.py` does."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def report(
+    folder: Annotated[
+        str, typer.Argument(help="A run folder, or one that `jury judge -o` or `jury compare -o` made.", metavar="RUN")
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Where to (default: RUN/report.html; other formats: stdout; - too)."
+        ),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="html, md, json, csv or junit (default: by the ending of FILE, else html)."),
+    ] = None,
+    compare: Annotated[
+        str | None, typer.Option(metavar="RUN2", help="The run to compare with: what is fixed, what is broken.")
+    ] = None,
+    earlier: Annotated[
+        list[str] | None, typer.Option(metavar="RUN", help="An earlier run, for the trend of findings; repeatable.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Draws the sample of passing items.")] = 0,
+) -> None:
+    """What came of RUN, to look at: one HTML file that needs nothing else, or tables for other programs.
+
+    Rate with interval and coverage, judges and how they agree, findings, every item with its votes. Asks nobody. HTML
+    needs the extra `report`.
+    """
+    from jury.cli.reporting import report as start
+
+    raise typer.Exit(start(folder, output, format, compare, earlier or [], seed))

@@ -1,0 +1,63 @@
+"""JUnit XML for CI: one test case an item. Failed is a failure; no usable reply, or a target that errored, an error.
+
+Not applicable and inconclusive items are skipped, with the reason as their message. A decided pair is a passed case, as
+is a verdict without a pass mark: nothing of it failed. What XML cannot hold is written as U+FFFD.
+"""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+from jury.report.parts import ItemFacts, Report
+
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ERRORS = ("error", "not_judged")
+_SKIPPED = ("na", "inconclusive")
+_MESSAGE = 500  # characters
+
+
+def to_junit(report: Report) -> str:
+    """The whole document."""
+    head, counts = report.head, report.head.outcomes
+    errors = sum(counts.get(name, 0) for name in _ERRORS)
+    skipped = sum(counts.get(name, 0) for name in _SKIPPED)
+    totals = {"tests": len(report.items), "failures": counts.get("fail", 0), "errors": errors, "skipped": skipped}
+    shared = {"name": _clean(head.name or "jury"), **{k: str(n) for k, n in totals.items()}}
+    root = ET.Element("testsuites", shared)
+    suite = ET.SubElement(root, "testsuite", shared | ({"timestamp": head.created[:19]} if head.created else {}))
+    told = {
+        "criteria": head.criteria,
+        head.rate_name: head.rate.text,
+        "coverage": head.coverage.text,
+        "judges": ", ".join(seat.id for seat in head.seats if not seat.stand_in),
+        "cost": head.cost_text,
+    }
+    properties = ET.SubElement(suite, "properties")
+    for name, value in told.items():
+        ET.SubElement(properties, "property", {"name": name, "value": _clean(value)})
+    for item in report.items:
+        _case(suite, item, shared["name"])
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _case(suite: ET.Element, item: ItemFacts, run: str) -> None:
+    seconds = sum(answer.latency_s for vote in item.votes for answer in vote.answers)
+    named = {"name": _clean(item.id), "classname": run, "time": f"{seconds:.3f}"}
+    case = ET.SubElement(suite, "testcase", named)
+    message = _clean(item.error or item.explanation or item.reason or item.word)
+    about = {"message": message[:_MESSAGE], "type": _clean(item.reason or item.outcome)}
+    votes = "\n".join(_clean(f"{vote.judge}: {vote.word}. {vote.failure or vote.explanation}") for vote in item.votes)
+    if item.outcome == "fail":
+        ET.SubElement(case, "failure", about).text = f"{message}\n\n{votes}"
+    elif item.outcome in _ERRORS:
+        ET.SubElement(case, "error", about).text = f"{message}\n\n{votes}"
+    elif item.outcome in _SKIPPED:
+        ET.SubElement(case, "skipped", {"message": about["message"]})
+    if votes and item.outcome not in ("fail", *_ERRORS):
+        ET.SubElement(case, "system-out").text = votes
+
+
+def _clean(text: str) -> str:
+    return _NO_XML.sub("\ufffd", text)
