@@ -64,6 +64,7 @@ FLOORS = (
         "targets.",
         "sessions.judging",
         "sessions.making",
+        "tryouts",
         "proving",
         "injection.",
         "starting",
