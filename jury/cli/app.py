@@ -26,6 +26,8 @@ COMMANDS = {
     "run": "A whole data set into a run folder; again, only what is missing or failed is asked.",
     "watch": "Follows a run under way: items done, the rate so far, failures, money, time left.",
     "show": "What came of a run; or one item of it: texts, verdict, who voted what and why.",
+    "label": "People's labels in minutes: a page on this computer, one item at a time, blind to the panel.",
+    "report": "What came of a run, to look at: one HTML file; Markdown, JSON, CSV or JUnit.",
     "replay": "Every verdict of a run folder again from its log, offline: what differs, what was changed?",
     "audit": "Can judged text move a verdict? Attacks on a panel.",
     "counts": "What many reports have in common: violations by rule, bad calls, scores by criterion.",
@@ -87,6 +89,8 @@ def _module(name: str) -> str:
         return "session_commands"
     if name in _OF_AUDIT:
         return "audit_commands"
+    if name in ("label", "report"):
+        return f"{name}_commands"
     return "run_commands" if name in _OF_RUNS else "commands"
 
 
