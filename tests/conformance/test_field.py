@@ -46,7 +46,11 @@ ELSEWHERE = (
     "load_session",
     "fit_session",
     "render_format",
-)  # test_field_dataset.py, test_field_cli.py, test_field_runs.py, test_field_sessions.py
+    "render_report",
+    "format_rate",
+    "export_csv",
+    "write_results",
+)  # test_field_dataset.py, test_field_cli.py, test_field_runs.py, test_field_sessions.py, test_field_report.py
 WINNERS = Labels(["A", "B", "tie"])
 SHOWN = ("This is answer one.", "This is answer two.")
 
