@@ -8,7 +8,6 @@ the demo, which CI runs with its real model.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -18,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from tests.servers.provider_server import ProviderServer, Recorded
+from tests.servers.obliging import environment
+from tests.servers.obliging import server as obliging_server
 
 ROOT = Path(__file__).parent.parent
 PAGES = [p for p in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if p.name != "cli.md"]
@@ -29,36 +29,13 @@ FINE = (0, 1, 4)  # fine, below a mark, undecided: what the data decides; 2 and 
 
 
 def lines(page: Path) -> list[str]:
-    """The page's commands in their order, `...` for judges filled in, without what follows a `#`."""
+    """The page's commands in their order, `-j ...` and `ITEM` filled in, without what follows a `#`."""
     found: list[str] = []
     for text in LINE.findall(page.read_text("utf-8")):
-        command = shlex.join(shlex.split(text.replace("-j ...", f"-j {JUDGES}"), comments=True))
+        command = shlex.join(shlex.split(text.replace("-j ...", f"-j {JUDGES}").replace(" ITEM", " i1"), comments=True))
         if command.split()[1] not in WAITING and "--batch" not in command:
             found.append(command)
     return found
-
-
-def filled(schema: dict[str, Any]) -> Any:
-    """The smallest value that a reply schema allows; the first choice of many."""
-    if "anyOf" in schema:
-        return filled(next(s for s in schema["anyOf"] if s.get("type") != "null"))
-    if "enum" in schema:
-        return schema["enum"][0]
-    kind = schema.get("type")
-    kind = next(k for k in kind if k != "null") if isinstance(kind, list) else kind
-    if kind == "object":
-        return {name: filled(node) for name, node in schema.get("properties", {}).items() if name != "abstain"} | (
-            {"abstain": False} if "abstain" in schema.get("properties", {}) else {}
-        )
-    return {"array": [], "string": "It says so.", "boolean": True}.get(str(kind), schema.get("minimum", 1))
-
-
-def answered(request: Recorded) -> Any:
-    """A good reply to a chat completion or a message with a schema."""
-    body = request.body
-    schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
-    schema = schema or body.get("output_config", {}).get("format", {}).get("schema")
-    return filled(schema) if schema else {"explanation": "It says so.", "value": True}
 
 
 def jury(command: str, folder: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -110,19 +87,8 @@ def _must(done: subprocess.CompletedProcess[str]) -> None:
 @pytest.fixture(scope="module")
 def furnished(tmp_path_factory):
     """A furnished folder to copy, and the environment of its commands."""
-    with ProviderServer(answered) as server:
-        home = tmp_path_factory.mktemp("home")
-        keep = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG", "SYSTEMROOT", "PYTHONPATH")}
-        env = {
-            **keep,
-            "PYTHONPATH": str(ROOT),
-            "HOME": str(home),
-            "XDG_CACHE_HOME": str(home / "cache"),
-            "OPENAI_API_KEY": "k",
-            "ANTHROPIC_API_KEY": "k",
-            "OPENAI_BASE_URL": server.openai_url,
-            "ANTHROPIC_BASE_URL": server.anthropic_url,
-        }
+    with obliging_server() as server:
+        env = environment(server, tmp_path_factory.mktemp("home"))
         folder = tmp_path_factory.mktemp("furnished")
         furnish(folder, env)
         yield folder, env
