@@ -137,6 +137,14 @@ def test_a_panel_and_several_criteria(run: Run, tmp_path: Path) -> None:
         (("policy", "s.jsonl", "rules.txt", "--format", "opanai_chat"), "openai_chat"),
         (("policy", "s.jsonl", "rules.txt", "--option", "untestd"), "untested"),
         (("policy", "s.jsonl", "rules.txt", "--option", "untested=maybe"), "NAME=off"),
+        (("policy", "x*.jsonl", "rules.txt"), "no file is called like that"),
+        (("policy", "s.jsonl", "rules.txt", "--number", "3"), "there is no number 3"),
+        (("policy", "s.jsonl", "rules.txt", "--context", "policy=rules.txt"), "not both"),
+        (("policy", "s.jsonl", "--context", "rules.txt"), "NAME=FILE"),
+        (("policy,tone", "s.jsonl", "--context", "policy=rules.txt"), "tone needs a context"),
+        (("policy", "s.jsonl", "--context", "polcy=rules.txt"), "did you mean policy"),
+        (("policy", "s.jsonl", "rules.txt", "--examples", "s.jsonl"), "s.jsonl, line 1"),
+        (("policy", "s.jsonl", "rules.txt", "--examples", "none.jsonl"), "none.jsonl"),
     ],
 )
 def test_wrong_usage_is_one_line_before_any_call(run: Run, arguments: tuple[str, ...], says: str) -> None:
@@ -224,6 +232,51 @@ def test_checks_by_code_beside_a_judge_and_alone(run: Run, tmp_path: Path) -> No
     )
     criteria = json.loads(out)["criteria"]
     assert {name: c["verdict"] for name, c in criteria.items()} == {"tone": "FAIL", "answered": "PASS"}
+
+
+def test_contexts_and_examples_by_criterion(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "guide.txt").write_text("Be brief.\n")
+    example = {"session": "s.jsonl", "verdict": "FAIL", "why": "it names Stein", "criterion": "policy"}
+    (tmp_path / "mine.jsonl").write_text(json.dumps(example) + "\n")
+    given = ("--context", "policy=rules.txt", "--context", "tone=guide.txt", "--examples", "mine.jsonl")
+    (tmp_path / "never.json").write_text("[]")
+    code, out, _ = run("session", "policy,tone", "s.jsonl", *given, "-j", "scripted/never.json", "--render")
+    policy, tone = (texts["user"] for texts in json.loads(out)["scripted/never.json"])
+    assert code == 0
+    assert ("Never name another reader" in policy, "Be brief." in policy) == (True, False)
+    assert ("Never name another reader" in tone, "Be brief." in tone) == (False, True)
+    assert "judged FAIL: it names Stein" in policy
+    assert policy.count("R. Stein has it") == 2
+    assert "it names Stein" not in tone
+
+
+@pytest.mark.parametrize("where", ["?.jsonl", "deep"])
+def test_all_sessions_of_a_pattern_or_a_folder(run: Run, tmp_path: Path, where: str) -> None:
+    (tmp_path / "deep").mkdir()
+    for name in ("s.jsonl", "deep/s.jsonl", "deep/t.json"):
+        (tmp_path / name).write_text(json.dumps(SESSION))
+    (tmp_path / "t.jsonl").write_text(json.dumps([SESSION[0], {"role": "assistant", "content": "It is out."}]))
+    code, out, _ = run("session", "policy", where, "rules.txt", "-j", "judge.py:kind")
+    assert code == 0
+    found = [(r["session"], r["verdict"]) for r in json.loads(out)]
+    assert found == ([("s", "FAIL"), ("t", "PASS")] if where == "?.jsonl" else [("s", "FAIL"), ("t", "FAIL")])
+
+
+def test_a_run_file_of_sessions(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "weekly.yaml").write_text(
+        "kind: session\ndata: s.jsonl\ncriteria: policy\ncontext: rules.txt\njudges: [judge.py:kind]\n"
+    )
+    code, out, _ = run("run", "weekly.yaml", "--json")
+    totals = json.loads(out)
+    assert (code, totals["n_fail"], totals["asked"]) == (0, 1, 1)
+    assert json.loads(run("run", "weekly.yaml", "--json")[1])["skipped"] == 1
+    assert run("replay", "runs/weekly")[0] == 0
+    assert run("run", "weekly.yaml", "--fail-under", "0.5")[0] == 1
+    assert "context of policy" not in run("run", "weekly.yaml")[2]
+    (tmp_path / "rules.txt").write_text("1. Other.\n")
+    assert "changed since the last time: context of policy changed" in run("run", "weekly.yaml")[2]
+    code, _, err = run("run", "weekly.yaml", "--batch")
+    assert (code, "leave out --batch" in err) == (2, True)
 
 
 def test_rendered_texts_call_nobody(run: Run) -> None:

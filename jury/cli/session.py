@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from jury.cli import exits
-from jury.cli.asked import listed, read_text, seats
-from jury.cli.functions import load_function
+from jury.cli.asked import default_seats, listed, read_text, seats
+from jury.cli.functions import is_function, load_function
 from jury.cli.judging import ready
 from jury.cli.progress import Progress
-from jury.cli.writing import print_json
+from jury.cli.writing import aside, print_json
 from jury.errors import ConfigError
 from jury.families import family
 from jury.results import CriterionResult, PanelResult
+from jury.runner.recordings import files, recordings
 from jury.sessions.checks import code_check
 from jury.sessions.events import Session
+from jury.sessions.examples import read_examples
 from jury.sessions.judging import SESSION_TOKENS, SessionJury
 from jury.sessions.making import session_jury
 from jury.sessions.recording import record
@@ -43,10 +45,14 @@ def session(given: Mapping[str, Any]) -> int:
 
 
 def _sessions(path: str, format: str | None, number: int | None) -> list[Session]:
-    source: Any = sys.stdin.buffer.read() if path == "-" else os.fsdecode(path.encode("utf-8", "surrogateescape"))
+    """The sessions of a file, of all files of a pattern or a folder, or of standard input."""
+    sources = files(os.fsdecode(path.encode("utf-8", "surrogateescape")))
     if number is not None:
-        return [load_session(source, format, number=number)]
-    return load_sessions(source, format)
+        if len(sources) > 1:
+            raise ConfigError(f"--number is for one file; {path} names {len(sources)}")
+        return [load_session(sources[0], format, number=number)]
+    found = [one for source in sources for one in load_sessions(source, format)]
+    return [replace(r.session, id=r.id) for r in recordings(found)] if len(found) > 1 else found
 
 
 def _jury(given: Mapping[str, Any]) -> SessionJury:
@@ -56,9 +62,10 @@ def _jury(given: Mapping[str, Any]) -> SessionJury:
     return session_jury(
         names,
         checks=checks,
-        context=None if given["context"] is None else read_text(given["context"]),
+        context=_context(given["context"], given["contexts"] or ()),
         judges=judges(given["judges"] or ()) or None,
         options=_options(given["options"] or ()),
+        examples=None if given["examples"] is None else read_examples(given["examples"]),
         ask=given["ask"],
         long=given["long"],
         session_tokens=given["session_tokens"] or SESSION_TOKENS,
@@ -73,10 +80,25 @@ def judges(asked: Sequence[str]) -> list[Any]:
     """The judges of `--judges`; else of `JUDGE_MODEL`, which may be a bare model name as long as its maker is clear."""
     named = seats(asked)
     model = os.environ.get("JUDGE_MODEL", "").strip()
-    if named or os.environ.get("JURY_JUDGES", "").strip() or not model or "/" in model:
-        return named
+    if named or os.environ.get("JURY_JUDGES", "").strip() or not model or "/" in model or is_function(model):
+        return named or default_seats()
     maker = _MAKERS.get(model.partition("-")[0].lower()) or _MAKERS.get(family(model))
     return [f"{maker}/{model}"] if maker else []
+
+
+def _context(path: str | None, by_criterion: Sequence[str]) -> str | dict[str, str] | None:
+    """The context of all criteria, or `--context NAME=FILE` by criterion."""
+    if path is not None and by_criterion:
+        raise ConfigError("give one CONTEXT for all criteria, or --context NAME=FILE for each, not both")
+    if path is not None:
+        return read_text(path)
+    made: dict[str, str] = {}
+    for text in by_criterion:
+        name, sign, file = text.partition("=")
+        if not sign or not name.strip() or not file:
+            raise ConfigError(f"--context is written NAME=FILE, got {text!r}")
+        made[name.strip().replace("-", "_") if "/" not in name else name.strip()] = read_text(file)
+    return made or None
 
 
 def _options(texts: Sequence[str]) -> dict[str, bool]:
@@ -93,12 +115,14 @@ def _judged(jury: SessionJury, found: Sequence[Session], folder: str | None, for
     for panel in jury.panels if jury.criteria else ():
         ready(panel)
     if folder is None:
-        return list(jury.judge_many_sync(found))
+        with aside():
+            return list(jury.judge_many_sync(found))
 
     async def all_of() -> list[PanelResult]:
         return [r async for r in record(jury, found, folder, force=force)]
 
-    return asyncio.run(all_of())
+    with aside():
+        return asyncio.run(all_of())
 
 
 def report(result: PanelResult) -> dict[str, Any]:

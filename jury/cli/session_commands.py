@@ -25,7 +25,9 @@ def session(
     prompt: Annotated[
         str, typer.Argument(help="Shipped prompts (policy,tone), a folder, or a {transcript} file.", metavar="PROMPT")
     ],
-    session: Annotated[str, typer.Argument(help="A session, as some tool exports it.", metavar="SESSION")],
+    session: Annotated[
+        str, typer.Argument(help="What some tool exports: a file, a folder, 'a/*.jsonl', or -.", metavar="SESSION")
+    ],
     context: Annotated[str | None, typer.Argument(help="Rules, tools or guide to go by.", metavar="[CONTEXT]")] = None,
     judges: Judges = None,
     format: Annotated[
@@ -34,6 +36,14 @@ def session(
     number: Annotated[int | None, typer.Option(metavar="N", help="One session of a file with several.")] = None,
     options: Annotated[
         list[str] | None, typer.Option("--option", metavar="NAME", help="Turn an option on (NAME=off: off).")
+    ] = None,
+    contexts: Annotated[
+        list[str] | None,
+        typer.Option("--context", metavar="NAME=FILE", help="The context of one criterion, where each has its own."),
+    ] = None,
+    examples: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Judged sessions of your own: {session, verdict, why} a line."),
     ] = None,
     checks: Annotated[
         list[str] | None,

@@ -2,6 +2,7 @@
 
 spec.py       `RunSpec`: what to judge, with whom, how; from a YAML file or from keywords
 entries.py    rows of the data as items on their way to the jury
+recordings.py, session_words.py, described.py   of runs of sessions: the sessions, the words of the file, the manifest
 questions.py  all questions that an item raises
 describe.py   a jury as the manifest holds it; what changed since the last pass
 keeper.py     what stands between a seat and its judge in a run: recalls, records, asks identical questions once
@@ -10,7 +11,7 @@ totals.py     counts over results, from their plain values
 engine.py     `run`, `run_sync`: one pass over the data
 estimate.py   what a run will ask and cost, before anything is paid
 outlook.py    where a run that its budget ended stands
-replay.py     every verdict again from the log, offline
+replay.py, replay_sessions.py   every verdict again from the log, offline
 """
 
 from __future__ import annotations

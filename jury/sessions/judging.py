@@ -44,6 +44,7 @@ class _Group:
     panel: Panel
     format: ReplyFormat
     rules: Mapping[str, Rule]
+    wanted: frozenset[str]
 
     def names(self, criteria: Sequence[SessionCriterion]) -> dict[str, Any]:
         return {"joint": False, **criteria[0].names()} if len(criteria) == 1 else joint_names(criteria)
@@ -71,8 +72,9 @@ class SessionJury:
             raise ConfigError(f"long is 'fit' or 'windows', got {long!r}")
         if isinstance(cast("Any", session_tokens), bool) or not session_tokens >= 1:
             raise ConfigError(f"session_tokens must be a whole number from 1, got {session_tokens!r}")
-        if ask == "together" and panel.stop is not None and len(criteria) > 1:
-            raise ConfigError("stop= does not go with ask='together': every criterion has a vote of its own")
+        if ask == "together" and (panel.stop or panel.escalate) and len(criteria) > 1:
+            word = "stop=" if panel.stop else "escalate="
+            raise ConfigError(f"{word} does not go with ask='together': every criterion has a vote of its own")
         self.name = name
         self.criteria = tuple(criteria)
         self.checks = tuple(checks)
@@ -114,7 +116,7 @@ class SessionJury:
         how = criteria[0].format if len(criteria) == 1 else joint_format(criteria)
         rules = {c.key: Rule.of(self.spec.aggregator, c.reply.scale, self.spec.tie_break) for c in criteria}
         panel = Panel(self.spec, criteria[0].reply.scale, prompt, "pointwise", how, warn=warn)
-        return _Group(criteria, panel, how, rules)
+        return _Group(criteria, panel, how, rules, panel.wanted)
 
     async def judge(
         self,
@@ -228,7 +230,7 @@ class SessionJury:
         extra = {**self.variables, "context": None, "session": view.names, "facts": told, **names}
         context = "\n\n".join(c.context for c in criteria if c.context) or None
         data = replace(session.data, context=context)  # for judge functions, which get the whole case
-        case = Case.of_output(data, session.output, "", extra, group.panel.wanted)
+        case = Case.of_output(data, session.output, "", extra, group.wanted)
         if view.note:
             case.format = replace(group.format, notes=(view.note,))
         return case
@@ -283,7 +285,8 @@ class SessionJury:
         made: dict[str, list[dict[str, str]]] = {}
         for group in self.groups:
             criteria = [ours[c.key] for c in group.criteria]
-            for case in self._cases(group, criteria, read, told):
+            wanted = frozenset[str]().union(*(p.wanted for p in group.panel.prompts))
+            for case in self._cases(replace(group, wanted=wanted), criteria, read, told):
                 for seat in group.panel.seats:
                     system, user = case.render(seat.prompt)
                     made.setdefault(seat.name, []).append({"system": system, "user": user})
