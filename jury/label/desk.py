@@ -5,7 +5,7 @@ Knows no HTTP. All of it may be called from several threads; a label that `save`
 
 from __future__ import annotations
 
-import logging
+import time
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
@@ -15,11 +15,9 @@ from jury.label.questions import asked_of
 from jury.label.sampling import SAMPLINGS, Sampling, first_shown, ordered
 from jury.label.showing import Block, Items, blocks, cut, instructions
 from jury.label.verdicts import Verdicts
-from jury.runner.keeper import now
 from jury.stats import labels_for_half_width
 from jury.store import Label, Run
 
-logger = logging.getLogger("jury.label")
 LONGEST_NOTE = 10_000
 USUAL_RATE = 0.9  # agreement that is planned with before there is any label
 
@@ -108,7 +106,7 @@ class Desk:
                 read.value,
                 dict(read.values),
                 note.strip(),
-                now(),
+                _now(),
                 self.plan.sampling,
                 shown,
                 read.status,
@@ -126,7 +124,7 @@ class Desk:
             if not mine:
                 return self._next()
             label = self._mine[mine[-1]]
-            gone = Label(label.item, label.labeller, at=now(), sampling=self.plan.sampling, status="undone")
+            gone = Label(label.item, label.labeller, at=_now(), sampling=self.plan.sampling, status="undone")
             self.run.add_label(gone)
             self._catch_up()
             shown = self._next(self._places[label.item])
@@ -209,5 +207,9 @@ class Desk:
         for item in self.order[: self.target]:
             label = self._mine.get(item)
             if label is not None and label.sampling != "random":
-                self.run.add_label(replace(label, sampling="random", at=now()))
+                self.run.add_label(replace(label, sampling="random", at=_now()))
         self._catch_up()
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

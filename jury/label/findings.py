@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jury.audit import Audited, audited, part_of
@@ -17,7 +17,7 @@ from jury.label.verdicts import said
 from jury.results import PanelResult
 from jury.stats import Estimate, alpha_interval, cohen_kappa, labels_for_half_width, undefined, wilson
 from jury.stats.table import Category
-from jury.store import Label
+from jury.store import Label, Run
 
 PANEL = "the panel"
 MOST = 20  # items listed
@@ -92,11 +92,10 @@ def findings(desk: Desk) -> Findings:
     used = [label for label in mine if label.sampling == "random"] if rates else mine
     audit = audited(desk.run, used)
     plain = not audit.labels  # a numeric scale without a pass mark
-    truth = audit.truth()
+    truth = [one.label for one in audit.judged] if plain else audit.truth()
     names = [PANEL, *(audit.judges if len(audit.judges) > 1 else ())]
-    columns = {name: audit.verdicts() if name == PANEL else audit.votes_of(name) for name in names}
-    rows = tuple(_against(name, column, truth, plain) for name, column in columns.items())
-    everybody = audited(desk.run)
+    rows = tuple(_against(name, _column(audit, name, plain), truth, plain) for name in names)
+    everybody = _everybody(desk.run, plain)
     differences = list(_differences(audit, plain))
     made = Findings(
         labeller=desk.plan.labeller,
@@ -113,7 +112,28 @@ def findings(desk: Desk) -> Findings:
         differing=len(differences),
         notes=tuple(_notes(desk, mine, used)),
     )
-    return _with_commands(made, desk, len(everybody.people))
+    return _with_commands(made, desk, len(everybody))
+
+
+def _column(audit: Audited, name: str, plain: bool) -> list[Category | None]:
+    """What the panel or a judge said of each item; `plain` as the numbers they are."""
+    if not plain:
+        return audit.verdicts() if name == PANEL else audit.votes_of(name)
+    if name == PANEL:
+        return [one.said for one in audit.judged]
+    votes = ([v for v in one.result.votes if v.judge == name and v.decided] for one in audit.judged)
+    return [found[0].value if found else None for found in votes]
+
+
+def _everybody(run: Run, plain: bool) -> dict[str, dict[str, Category]]:
+    """Each person's labels by item."""
+    if not plain:
+        return {name: dict(labels) for name, labels in audited(run).people.items()}
+    made: dict[str, dict[str, Category]] = {}
+    for label in run.labels():
+        if label.value is not None:
+            made.setdefault(label.labeller, {})[label.item] = run.scale.read(label.value)
+    return made
 
 
 def _against(
@@ -158,23 +178,22 @@ def _value(found: Any) -> Category | None:
     return found.value if status in ("decided", "scored") else None
 
 
-def _people(everybody: Audited, labeller: str, plain: bool) -> tuple[Against, ...]:
-    mine = everybody.people.get(labeller, {})
+def _people(everybody: Mapping[str, Mapping[str, Category]], labeller: str, plain: bool) -> tuple[Against, ...]:
+    mine = everybody.get(labeller, {})
     found: list[Against] = []
-    for name, theirs in everybody.people.items():
+    for name, theirs in everybody.items():
         both = [item for item in mine if item in theirs]
         if name != labeller and both:
             found.append(_against(name, [theirs[i] for i in both], [mine[i] for i in both], plain))
     return tuple(found)
 
 
-def _everyone(everybody: Audited, plain: bool) -> Estimate:
+def _everyone(everybody: Mapping[str, Mapping[str, Category]], plain: bool) -> Estimate:
     """Krippendorff's alpha of all labellers."""
-    names = list(everybody.people)
-    items = dict.fromkeys(item for labels in everybody.people.values() for item in labels)
-    rows = [[everybody.people[name].get(item) for name in names] for item in items]
-    if len(names) < 2:
+    if len(everybody) < 2:
         return undefined("too_few_raters", "labels of one person")
+    items = dict.fromkeys(item for labels in everybody.values() for item in labels)
+    rows = [[labels.get(item) for labels in everybody.values()] for item in items]
     return alpha_interval(rows, seed=0, level="interval" if plain else "nominal", replicates=500)
 
 
@@ -216,8 +235,6 @@ def _notes(desk: Desk, mine: Sequence[Label], used: Sequence[Label]) -> list[str
 
 
 def _with_commands(made: Findings, desk: Desk, people: int) -> Findings:
-    from dataclasses import replace
-
     run, who = shlex.quote(str(desk.run.folder)), shlex.quote(desk.plan.labeller)
     found: list[tuple[str, str]] = []
     needed = made.needed
