@@ -1,6 +1,7 @@
 """How far a run can be trusted, from its stored votes and people's labels. Only `again.py` and `contest.py` ask judges.
 
-    reading.py      verdicts, votes and labels of a run, aligned by item; label files
+    people.py       label files, and the one label of an item where several people gave one
+    reading.py      verdicts, votes and labels of a run, aligned by item
     calibrating.py  judges and panel against people; the corrected pass rate; weights and confidences for later runs
     keeping.py      calibration.json of a run folder: what was found, and which test labels were spent
     repeats.py      every answer to the very same question, from results and log
@@ -30,8 +31,9 @@ from jury.audit.drifting import Drift, drift
 from jury.audit.gates import AgreementGate, Condition, Gate, gate, gate_agreement
 from jury.audit.keeping import keep, load_weights, spent
 from jury.audit.leaning import JudgeLeaning, leanings
+from jury.audit.people import keep_labels, read_labels
 from jury.audit.ranking import Tournament, tournament
-from jury.audit.reading import Audited, audited, read_labels
+from jury.audit.reading import Audited, audited
 from jury.audit.rebuilding import jury_of
 from jury.audit.repeats import Repeats, repeats
 from jury.audit.stable import Stability, stability
@@ -69,6 +71,7 @@ __all__ = [
     "hold_contest_sync",
     "jury_of",
     "keep",
+    "keep_labels",
     "leaning",
     "leanings",
     "load_weights",

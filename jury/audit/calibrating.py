@@ -16,7 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jury.audit.reading import SAMPLED, Audited, Judged
+from jury.audit.people import SAMPLED
+from jury.audit.reading import Audited, Judged
 from jury.errors import ConfigError
 from jury.stats import (
     Confusion,
@@ -24,6 +25,7 @@ from jury.stats import (
     JudgeAccuracy,
     PairedCounts,
     agreement_interval,
+    alpha_interval,
     brier_score,
     confidence_error,
     confusion,
@@ -97,7 +99,7 @@ class Calibration:
     """What labels say about a run. `part` is `development` or `test`; `version` names judges, models and prompts.
 
     `brier` and `confidence_error` (ECE) judge the confidence of `weights`; on the test part alone, since they were
-    fitted on the other.
+    fitted on the other. `people` is Krippendorff's alpha of the labellers: no judge can be held to more.
     """
 
     sampled: str
@@ -115,6 +117,7 @@ class Calibration:
     confidence_error: Estimate
     notes: tuple[str, ...] = ()
     holds_for: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    people: Estimate = field(default_factory=lambda: undefined("too_few_raters"))
 
 
 def part_of(item: str) -> str:
@@ -183,9 +186,33 @@ def calibrate(audit: Audited, *, sampled: str, part: str = "development", exclud
         weights=weights,
         brier=brier,
         confidence_error=error,
-        notes=_notes(sampled, len(labelled) - len(usable), rows[0]),
+        notes=(*_notes(sampled, len(labelled) - len(usable), rows[0]), *_of_people(audit)),
         holds_for=made_for,
+        people=people_agree(audit),
     )
+
+
+def people_agree(audit: Audited) -> Estimate:
+    """Krippendorff's alpha of the labellers, with an interval over items; undefined with fewer than two."""
+    names = list(audit.people)
+    if len(names) < 2:
+        return undefined("too_few_raters", "labels of one person" if names else "no labels")
+    items = dict.fromkeys(item for labels in audit.people.values() for item in labels)
+    rows = [[audit.people[name].get(item) for name in names] for item in items]
+    return alpha_interval(rows, seed=0, level="nominal" if audit.labels else "interval", replicates=500)
+
+
+def _of_people(audit: Audited) -> list[str]:
+    found: list[str] = []
+    if audit.contested:
+        shown = ", ".join(audit.contested[:5]) + (", ..." if len(audit.contested) > 5 else "")
+        found.append(f"people tie on {len(audit.contested)} items, which have no label: {shown}")
+    if audit.strays:
+        found.append(f"{audit.strays} labels are of items that the run has no verdict on")
+    seen = sum(one.saw_verdict for one in audit.labelled())
+    if seen:
+        found.append(f"{seen} labels were given with the panel's verdict in view: people lean to what they are shown")
+    return found
 
 
 def weights_from(audit: Audited, exclude: Iterable[str] = (), method: str = "auto") -> Fitted:

@@ -1,4 +1,5 @@
 """calibration.json of a run folder: the weights, what they hold for, and which versions the test labels were spent on.
+And gate.json: what a run was last held to, and what came of it.
 
 Whoever looks at test labels and then changes a prompt has used them up: so each look is written down, by version.
 """
@@ -13,12 +14,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from jury.audit.calibrating import Calibration, expired
+from jury.audit.gates import Gate
 from jury.errors import DataError
 from jury.plain import to_plain
 from jury.store import Run
 from jury.weighing import Fitted
 
 FILE, FORMAT = "calibration.json", 1
+GATE_FILE = "gate.json"
 
 
 def keep(run: Run, found: Calibration) -> None:
@@ -43,12 +46,33 @@ def keep(run: Run, found: Calibration) -> None:
         "spent": looks,
         **rows,
     }
-    final, part = run.folder / FILE, run.folder / f".{FILE}.{os.getpid()}"
-    try:
-        part.write_text(json.dumps(data, ensure_ascii=False, indent=2, default=str) + "\n", encoding="utf-8")
-        part.replace(final)
-    except OSError as error:
-        raise DataError(f"{final}: cannot be written: {error}", "unwritable", file=str(final)) from None
+    _write(run.folder / FILE, data)
+
+
+def keep_gate(run: Run, found: Gate) -> None:
+    """Write what a gate found into the folder of its run, in place of the one before; reports show it.
+
+    Raises `DataError` where the folder cannot be written.
+    """
+    checks = [
+        {**to_plain(check), "condition": str(check.condition), "estimate": to_plain(check.estimate)}
+        for check in found.checks
+    ]
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    _write(
+        run.folder / GATE_FILE,
+        {"format": FORMAT, "outcome": found.outcome, "level": found.level, "checks": checks, "at": at},
+    )
+
+
+def load_gate(run: Run) -> dict[str, Any] | None:
+    """What `keep_gate` wrote last; None where the run was held to nothing. Raises `DataError`."""
+    return _read(run.folder, GATE_FILE)
+
+
+def load_calibration(run: Run) -> dict[str, Any] | None:
+    """What `keep` wrote last, as it stands in the file; None where there is none. Raises `DataError`."""
+    return _read(run.folder)
 
 
 def spent(run: Run, version: str) -> list[str]:
@@ -73,8 +97,18 @@ def load_weights(folder: str | Path, *, run: Run | None = None) -> Fitted:
     return Fitted.from_dict(cast("Mapping[str, Any]", data.get("weights") or {}))
 
 
-def _read(folder: Path) -> dict[str, Any] | None:
-    path = folder / FILE
+def _write(final: Path, data: Mapping[str, Any]) -> None:
+    part = final.with_name(f".{final.name}.{os.getpid()}")
+    text = json.dumps(data, ensure_ascii=False, indent=2, default=str) + "\n"
+    try:
+        part.write_bytes(text.encode("utf-8", "backslashreplace"))
+        part.replace(final)
+    except OSError as error:
+        raise DataError(f"{final}: cannot be written: {error}", "unwritable", file=str(final)) from None
+
+
+def _read(folder: Path, name: str = FILE) -> dict[str, Any] | None:
+    path = folder / name
     if not path.exists():
         return None
     try:
@@ -82,5 +116,5 @@ def _read(folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be read: {error}", "bad_json", file=str(path)) from None
     if not isinstance(data, dict) or cast("dict[str, Any]", data).get("format") != FORMAT:
-        raise DataError(f"{path}: not a calibration of format {FORMAT}", "format", file=str(path))
+        raise DataError(f"{path}: not of format {FORMAT}", "format", file=str(path))
     return cast("dict[str, Any]", data)

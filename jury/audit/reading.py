@@ -1,15 +1,15 @@
-"""Verdicts, votes and labels of a run, aligned by item; and label files. Computes nothing but the alignment."""
+"""Verdicts, votes and labels of a run, aligned by item. Computes nothing but the alignment."""
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from jury.errors import ConfigError, DataError, ReplyError
+from jury.audit.people import Said as PeopleSaid
+from jury.audit.people import by_item, together
+from jury.errors import ConfigError, DataError
 from jury.results import Comparison, PairVote, PanelResult, Vote
 from jury.scales import Boolean, Labels, Numeric, Scale
 from jury.stats.table import Category
@@ -17,9 +17,6 @@ from jury.store import Label, Run, StoredItem
 from jury.weighing import Said, VoteTable, vote_table
 
 PAIR_LABELS = ("A", "B", "tie")
-SAMPLED = ("random", "by-class", "by-verdict", "other")
-_ITEM_NAMES = ("item", "id", "item_id")
-_VALUE_NAMES = ("value", "label", "human", "verdict", "winner")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +27,7 @@ class Judged:
     result: PanelResult | Comparison
     label: Category | None = None
     note: str = ""  # the reason that came with the label
+    saw_verdict: bool = False  # a labeller had the panel's verdict in view
 
     @property
     def said(self) -> Category | None:
@@ -42,7 +40,8 @@ class Audited:
     """A run as auditors read it. `judges` are the seats, in the order of the manifest, stand-ins left out.
 
     `labels` are the categories that votes are counted in: of a numeric scale with a pass mark False and True (fail and
-    pass), of one without none. `people` holds each labeller's label by item, as votes are counted.
+    pass), of one without none. `people` holds each labeller's label by item, as votes are counted. `contested` are the
+    items on which people tie: they have no label. `strays` counts labels of items that the run does not hold.
     """
 
     run: Run
@@ -50,6 +49,8 @@ class Audited:
     judges: tuple[str, ...]
     labels: tuple[Category, ...]
     people: Mapping[str, Mapping[str, Category]] = field(default_factory=dict[str, Mapping[str, Category]])
+    contested: tuple[str, ...] = ()
+    strays: int = 0
 
     @property
     def paired(self) -> bool:
@@ -102,104 +103,39 @@ class Audited:
 def audited(run: Run | str | Path, labels: Iterable[Label] | None = None) -> Audited:
     """Read a run, with its own labels or the given ones. Raises `DataError`.
 
-    The last label of an item counts; who said that none can be given has given none. A label that is not on the scale
-    is a `DataError` naming the item.
+    Of each person the last label of an item counts, unless it was taken back; of several people the value that most of
+    them gave. A label that is not on the scale is a `DataError` naming the item, and so are labels none of which is of
+    an item of the run.
     """
     opened = run if isinstance(run, Run) else Run.open(run)
-    paired = opened.kind == "pairwise"
-    scale = None if paired else opened.scale
-    everyone = opened.labels() if labels is None else list(labels)
-    given = {label.item: label for label in everyone if label.value is not None}
-    judged = tuple(_judged(item, result, given.get(item.id), scale) for item, result in opened.results())
+    scale = None if opened.kind == "pairwise" else opened.scale
+    given = by_item(opened.labels() if labels is None else labels, scale)
+    said = {item: together(of_item) for item, of_item in given.items()}
+    judged = tuple(_judged(item, result, said.get(item.id)) for item, result in opened.results())
+    strays = given.keys() - {one.item.id for one in judged}
+    if labels is not None and judged and given and len(strays) == len(given):
+        raise DataError(
+            f"none of the labels is of an item of {opened.folder}: they name {sorted(strays)[0]!r}, the run has "
+            f"{judged[0].item.id!r}", "bad_json"
+        )  # fmt: skip
     seats = [str(judge.get("id")) for judge in opened.manifest.judges]
     if not seats:
         seats = sorted({v.judge for one in judged for v in one.result.votes if not v.replacement})
     made = Audited(opened, judged, tuple(dict.fromkeys(seats)), PAIR_LABELS if scale is None else _categories(scale))
     people: dict[str, dict[str, Category]] = {}
-    for label in everyone:
-        value = made.counted(_label(label, scale))
-        if value is not None:
-            people.setdefault(label.labeller, {})[label.item] = value
-    return replace(made, people=people)
+    for item, of_item in given.items():
+        for label, read in of_item:
+            value = made.counted(read)
+            if value is not None:
+                people.setdefault(label.labeller, {})[item] = value
+    contested = tuple(one.item.id for one in judged if one.item.id in said and said[one.item.id].contested)
+    return replace(made, people=people, contested=contested, strays=sum(len(given[item]) for item in strays))
 
 
-def _judged(item: StoredItem, result: PanelResult | Comparison, label: Label | None, scale: Scale | None) -> Judged:
-    return Judged(item, result) if label is None else Judged(item, result, _label(label, scale), label.note)
-
-
-def drawn(labels: Iterable[Label]) -> str | None:
-    """How labels say that their items were drawn, one of `SAMPLED`; None where some do not say.
-
-    With random ones among them `random`: of those alone (`of_sample`) everything can be said.
-    """
-    words = {label.sampling for label in labels}
-    if not words or "" in words:
-        return None
-    if "random" in words:
-        return "random"
-    return words.pop() if len(words) == 1 and words <= set(SAMPLED) else "other"
-
-
-def of_sample(labels: Iterable[Label], sampled: str) -> list[Label]:
-    """The labels that belong to such a sample: those that say they were drawn otherwise are no part of a random one."""
-    return [label for label in labels if sampled != "random" or label.sampling in ("", "random")]
-
-
-def read_labels(path: str | Path, *, sampling: str = "") -> list[Label]:
-    """Labels of a CSV or JSONL file: a column `item` (or `id`) and one `value` (or `label`, `human`, `verdict`,
-    `winner`); `labeller` and `note` if there are. Raises `DataError`.
-    """
-    file = Path(path)
-    try:
-        text = file.read_text("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{file}: cannot be read: {error}", "not_found", file=str(file)) from None
-    found: list[Label] = []
-    for number, row in enumerate(_rows(file, text), start=1):
-        item = next((row[n] for n in _ITEM_NAMES if row.get(n) not in (None, "")), None)
-        value = next((row[n] for n in _VALUE_NAMES if row.get(n) not in (None, "")), None)
-        if item is None:
-            raise DataError(f"{file}: label {number} has no item: name a column `item` or `id`", "bad_json")
-        if value is None:
-            continue  # an item that nobody has labelled yet
-        who, why = str(row.get("labeller") or ""), str(row.get("note") or "")
-        found.append(Label(str(item), who, value, note=why, sampling=sampling))
-    return found
-
-
-def _rows(file: Path, text: str) -> list[dict[str, Any]]:
-    if file.suffix.lower() in (".csv", ".tsv"):
-        return [dict(r) for r in csv.DictReader(text.splitlines(), delimiter="\t" if file.suffix == ".tsv" else ",")]
-    rows: list[dict[str, Any]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row: Any = json.loads(line)
-        except ValueError as error:
-            raise DataError(f"{file}: line {number} is not JSON: {error}", "bad_json", file=str(file)) from None
-        if not isinstance(row, dict):
-            raise DataError(f"{file}: line {number} is no JSON object", "bad_json", file=str(file))
-        rows.append(cast("dict[str, Any]", row))
-    return rows
-
-
-def _label(label: Label, scale: Scale | None) -> Category | None:
-    if label.value is None:
-        return None
-    if scale is None:
-        text = str(label.value).strip()
-        said = {"a": "A", "b": "B", "tie": "tie"}.get(text.lower())
-        if said is None:
-            raise DataError(f"label of item {label.item}: {text!r} is none of A, B, tie", "bad_json")
-        return said
-    value = label.value
-    if isinstance(value, str) and isinstance(scale, Boolean):
-        value = {"pass": True, "fail": False}.get(value.strip().lower(), value)
-    try:
-        return scale.read(value)
-    except ReplyError as error:
-        raise DataError(f"label of item {label.item}: {label.value!r}: {error.detail}", "bad_json") from None
+def _judged(item: StoredItem, result: PanelResult | Comparison, said: PeopleSaid | None) -> Judged:
+    if said is None:
+        return Judged(item, result)
+    return Judged(item, result, said.value, said.note, said.saw_verdict)
 
 
 def _categories(scale: Scale) -> tuple[Category, ...]:

@@ -41,6 +41,9 @@ def calibrate(
         typer.Option(metavar="HOW", help="How the labels were drawn: random, by-class, by-verdict or other."),
     ] = None,
     labels: Labels = None,
+    keep_labels: Annotated[
+        bool, typer.Option("--keep-labels", help="Keep the labels of FILE in RUN, beside those that are there.")
+    ] = False,
     test: Annotated[bool, typer.Option("--test", help="The test half: once for each version of the judges.")] = False,
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="An item that a prompt shows as an example; repeatable.")
@@ -52,9 +55,11 @@ def calibrate(
     Half of the labels (by item id, always the same) is for development, the other for the test. Weights for later runs
     are fitted on the first half and kept in RUN/calibration.json; they expire with the model or prompt of a judge.
     """
+    given = locals()
+    from jury.cli.auditing import CalibrateOptions
     from jury.cli.auditing import calibrate as start
 
-    raise typer.Exit(start(folder, sampled, labels, test, exclude or [], json))
+    raise typer.Exit(start(CalibrateOptions(**{n: v for n, v in given.items() if v is not None})))
 
 
 def stability(

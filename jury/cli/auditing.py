@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from jury.audit import SAMPLED, audited, keep, leanings, read_labels, spent
+from jury.audit import SAMPLED, audited, keep, keep_labels, leanings, read_labels, spent
 from jury.audit import calibrate as calibrated
 from jury.audit import stability as measured
 from jury.audit import worth as valued
 from jury.audit.calibrating import AgainstPeople, Calibration
+from jury.audit.people import drawn, of_sample
 from jury.cli import exits
 from jury.cli.asking_again import AskOptions, asked
 from jury.cli.audit_words import as_json, number, p_value, points, share, table, told
@@ -20,28 +23,49 @@ _ASK = "How were the labelled items drawn"
 MOST = 20  # items listed
 
 
-def calibrate(
-    folder: str, sampled: str | None, labels: str | None, test: bool, exclude: list[str], as_data: bool
-) -> int:
+@dataclass(frozen=True, slots=True)
+class CalibrateOptions:
+    """What was asked of `jury calibrate`."""
+
+    folder: str
+    sampled: str | None = None
+    labels: str | None = None
+    keep_labels: bool = False
+    test: bool = False
+    exclude: Sequence[str] = ()
+    json: bool = False
+
+
+def calibrate(options: CalibrateOptions) -> int:
     """Exit code 0; a wrong word or file raises."""
-    run = Run.open(folder)
-    how = sampled or _asked()
-    given = read_labels(labels, sampling=how) if labels else None
-    audit = audited(run, given)
-    found = calibrated(audit, sampled=how, part="test" if test else "development", exclude=exclude)
+    run = Run.open(options.folder)
+    labels, test, as_data = options.labels, options.test, options.json
+    if options.keep_labels and labels is None:
+        raise ConfigError("--keep-labels belongs to --labels FILE")
+    own = read_labels(labels) if labels else run.labels()
+    how = options.sampled or drawn(own) or _asked()
+    given = read_labels(labels, sampling=how) if labels else own
+    if options.keep_labels:
+        sys.stderr.write(f"{keep_labels(run, given):,} labels are new in {run.folder}\n")
+        given = run.labels()
+    kept = of_sample(given, how)
+    audit = audited(run, kept)
+    found = calibrated(audit, sampled=how, part="test" if test else "development", exclude=options.exclude)
     before = spent(run, found.version) if test else []
     keep(run, found)
     if as_data:
         as_json({**{name: getattr(found, name) for name in _SHOWN}, "weights": found.weights.to_dict(),
-                 "spent_before": before})  # fmt: skip
+                 "spent_before": before, "left_out": len(given) - len(kept)})  # fmt: skip
         return exits.OK
     _say(found, before)
+    if len(kept) < len(given):
+        told([f"{len(given) - len(kept)} labels on items that were not drawn at random were left out"])
     return exits.OK
 
 
 _SHOWN = (
     "sampled", "part", "version", "n_labels", "n_used", "excluded", "rows", "raw_rate", "corrected_rate",
-    "disagreements", "brier", "confidence_error", "notes",
+    "disagreements", "brier", "confidence_error", "people", "notes",
 )  # fmt: skip
 
 
@@ -63,6 +87,8 @@ def _say(found: Calibration, before: list[str]) -> None:
                        if found.part == "test" else found.brier.why),
         ("version", found.version),
     ]  # fmt: skip
+    if found.people.reason != "too_few_raters":
+        lines.insert(1, ("people agree", f"alpha {number(found.people)} among themselves"))
     facts(console, lines)
     table("against people", ["", "agreement", "TPR", "TNR", "kappa", "AC1"], [_against(r) for r in found.rows])
     cells = [[str(a), str(b), str(n)] for (a, b), n in sorted(found.rows[0].table.cells.items(), key=str)]

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from jury.audit.calibrating import calibrate, expired, holds_for, leaning, part_of, version_of
-from jury.audit.reading import audited, read_labels
+from jury.audit.people import read_labels
+from jury.audit.reading import audited
 from jury.errors import ConfigError, DataError
 from jury.scales import Labels, Numeric
 from jury.store import Run

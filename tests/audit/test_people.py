@@ -1,0 +1,120 @@
+"""Labels of several people: files, what counts, what they say together, and keeping them in a run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from jury.audit import audited, calibrate, keep_labels, read_labels
+from jury.errors import DataError
+from jury.scales import Labels
+from jury.store import Label
+from tests.audit.runs import pairwise, pointwise
+
+
+def labels_of(audit):
+    return {one.item.id: one.label for one in audit.judged}
+
+
+def test_several_people_vote_and_ties_are_no_label(tmp_path):
+    run = pointwise(tmp_path / "run", [{"x": True}] * 4)
+    said = {"0": (True, True, False), "1": (False, False, False), "2": (True, False), "3": (True,)}
+    for item, values in said.items():
+        for name, value in zip(("ann", "bob", "cid"), values, strict=False):
+            run.add_label(Label(item, name, value, note=f"{name} on {item}"))
+    audit = audited(run)
+    assert labels_of(audit) == {"0": True, "1": False, "2": None, "3": True}
+    assert audit.contested == ("2",)
+    assert audit.people["cid"] == {"0": False, "1": False}
+    notes = {one.item.id: one.note for one in audit.judged}
+    assert (notes["0"], notes["3"]) == ("ann: ann on 0; bob: bob on 0", "ann on 3")
+
+
+def test_each_person_counts_once_and_may_take_a_label_back(tmp_path):
+    run = pointwise(tmp_path / "run", [{"x": True}] * 2)
+    for value in (False, False, True):
+        run.add_label(Label("0", "ann", value))
+    run.add_label(Label("0", "bob", True))
+    run.add_label(Label("1", "ann", True))
+    run.add_label(Label("1", "ann", status="undone"))
+    assert labels_of(audited(run)) == {"0": True, "1": None}
+    assert audited(run).people == {"bob": {"0": True}, "ann": {"0": True}}
+
+
+def test_an_export_of_labels_keeps_its_withdrawals(tmp_path):
+    run = pointwise(tmp_path / "run", [{"x": True}] * 3)
+    run.add_label(Label("0", "ann", True, sampling="random"))
+    run.add_label(Label("1", "ann", True))
+    run.add_label(Label("1", "ann", status="undone"))
+    run.add_label(Label("2", "ann", status="na"))
+    read = read_labels(tmp_path / "run" / "labels.jsonl", sampling="other")
+    assert [(x.item, x.value, x.status, x.sampling) for x in read] == [
+        ("0", True, "", "random"),
+        ("2", None, "na", "other"),
+    ]
+
+
+def test_not_applicable_is_a_label_where_the_scale_has_it(tmp_path):
+    scale = Labels(["PASS", "FAIL", "NA"], ["PASS"], na="NA")
+    run = pointwise(tmp_path / "run", [{"x": "PASS"}] * 2, scale=scale)
+    run.add_label(Label("0", "ann", status="na"))
+    assert labels_of(audited(run)) == {"0": "NA", "1": None}
+    pairs = pairwise(tmp_path / "pairs", [{"x": ("A", "A")}])
+    pairs.add_label(Label("0", "ann", status="na"))
+    assert labels_of(audited(pairs)) == {"0": None}
+
+
+def test_a_file_names_people_and_reasons_in_its_own_words(tmp_path):
+    (tmp_path / "l.csv").write_text(
+        'id,rater,human,comment\n0,ann,pass,"two\nlines"\n0,bob,fail,\n0,ann,fail,no\n1,,,\n'
+    )
+    read = read_labels(tmp_path / "l.csv")
+    assert [(x.item, x.labeller, x.value, x.note) for x in read] == [
+        ("0", "bob", "fail", ""),
+        ("0", "ann", "fail", "no"),
+    ]
+
+
+def test_labels_of_another_run_are_refused_and_strays_are_counted(tmp_path):
+    run = pointwise(tmp_path / "run", [{"x": True}] * 3)
+    with pytest.raises(DataError, match="none of the labels"):
+        audited(run, [Label("q7", "ann", True)])
+    found = calibrate(audited(run, [Label("q7", "ann", True), Label("0", "ann", True)]), sampled="random")
+    assert any("1 labels are of items" in note for note in found.notes)
+
+
+def test_calibration_says_how_far_people_agree_and_what_they_saw(tmp_path):
+    run = pointwise(tmp_path / "run", [{"x": i % 2 == 0} for i in range(40)])
+    for i in range(40):
+        run.add_label(Label(str(i), "ann", i % 2 == 0))
+        run.add_label(Label(str(i), "bob", i % 2 == 0 or i > 35, saw_verdict=True))
+    found = calibrate(audited(run), sampled="random")
+    assert 0.8 < found.people.value < 1
+    assert found.people.interval is not None
+    assert any("people tie on 2 items" in note for note in found.notes)
+    assert any("in view" in note for note in found.notes)
+    alone = calibrate(audited(pointwise(tmp_path / "one", [{"x": True}] * 3, labels={0: True})), sampled="random")
+    assert alone.people.reason == "too_few_raters"
+
+
+def test_kept_labels_stand_in_the_run_once(tmp_path):
+    run = pointwise(tmp_path / "run", [{"x": True}] * 3, labels={0: True})
+    (tmp_path / "l.jsonl").write_text(
+        "".join(json.dumps({"item": str(i), "labeller": "bob", "label": "pass"}) + "\n" for i in range(3))
+    )
+    given = read_labels(tmp_path / "l.jsonl", sampling="random")
+    assert keep_labels(run, given) == 3
+    assert keep_labels(run, given) == 0
+    assert len(run.labels()) == 4
+    changed = [Label("0", "bob", False, sampling="random")]
+    assert keep_labels(run, changed) == 1
+    assert audited(run).contested == ("0",)
+
+
+def test_a_wrong_label_keeps_all_of_them_out(tmp_path):
+    run = pointwise(tmp_path / "run", [{"x": True}] * 3)
+    for wrong in (Label("1", "ann", "perhaps"), Label("9", "ann", True)):
+        with pytest.raises(DataError, match="label of item"):
+            keep_labels(run, [Label("0", "ann", True), wrong])
+    assert run.labels() == []
