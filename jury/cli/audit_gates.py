@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from jury.audit import Audited, audited, compare_runs, gate_agreement, read_labels, tournament
 from jury.audit import drift as drifted
 from jury.audit import gate as gated
+from jury.audit.keeping import keep_gate
 from jury.cli import exits
 from jury.cli.audit_words import as_json, p_value, points, share, table, told
 from jury.cli.contesting import ContestOptions, held
 from jury.cli.tables import facts, stdout
-from jury.errors import ConfigError
+from jury.errors import ConfigError, DataError
 
 _CODES = {"pass": exits.OK, "fail": exits.BELOW, "undecided": exits.UNDECIDED}
 MOST = 20
@@ -41,14 +43,17 @@ def gate(asked: GateOptions) -> int:
         raise ConfigError("give one RUN; with --agreement two: NEW OLD")
     if asked.agreement:
         return _agreement(asked)
+    audit = audited(asked.folders[0])
     found = gated(
-        audited(asked.folders[0]),
+        audit,
         pass_rate=asked.pass_rate,
         error_rate=asked.error_rate,
         min_coverage=asked.min_coverage,
         by_tag=asked.by == "tag",
         level=asked.level,
     )
+    with suppress(DataError):  # a folder that is only read can be gated all the same; its report shows no gate
+        keep_gate(audit.run, found)
     if asked.json:
         as_json({"outcome": found.outcome, "level": found.level, "checks": found.checks})
         return _CODES[found.outcome]

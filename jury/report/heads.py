@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, cast
 
 from jury.audit import Audited, Worth, expired
-from jury.audit.keeping import FILE as CALIBRATION
+from jury.audit.keeping import load_calibration, load_gate
 from jury.errors import DataError
 from jury.report import words
 from jury.report.parts import Head, Rate, Seat
 from jury.results import Comparison, PanelResult
 from jury.runner.totals import Totals
 from jury.stats import Estimate, bootstrap_mean, undefined, wilson
-
-GATE = "gate.json"
 
 
 def head(audit: Audited, valued: Worth | None, seed: int) -> Head:
@@ -55,7 +52,7 @@ def head(audit: Audited, valued: Worth | None, seed: int) -> Head:
         total=totals.n_total,
         corrected=corrected,
         corrected_why=why,
-        gate=_json(audit, GATE),
+        gate=load_gate(audit.run),
         cost=cost,
         cost_text=words.money(cost, totals.calls),
         calls=totals.calls,
@@ -119,7 +116,7 @@ def _seat(given: Mapping[str, Any], stand_in: bool) -> Seat:
 
 def _corrected(audit: Audited) -> tuple[Rate | None, str]:
     """The rate people would give, from calibration.json; or why there is none."""
-    found = _json(audit, CALIBRATION)
+    found = load_calibration(audit.run)
     if found is None:
         return None, "no calibration: label items and run `jury calibrate`"
     why = expired(cast("Mapping[str, Any]", found.get("holds_for") or {}), audit.run.manifest)
@@ -130,22 +127,9 @@ def _corrected(audit: Audited) -> tuple[Rate | None, str]:
     try:
         estimate = Estimate(**{k: kept[k] for k in known if k in kept})
     except (TypeError, ValueError) as error:
-        raise DataError(f"{audit.run.folder / CALIBRATION}: no corrected rate in it: {error}", "bad_json") from None
+        raise DataError(f"{audit.run.folder}/calibration.json: no corrected rate in it: {error}", "bad_json") from None
     made = words.rate(estimate)
     return (made, "") if estimate.value is not None else (None, estimate.why)
-
-
-def _json(audit: Audited, name: str) -> dict[str, Any] | None:
-    path = audit.run.folder / name
-    if not path.is_file():
-        return None
-    try:
-        data: Any = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: cannot be read: {error}", "bad_json", file=str(path)) from None
-    if not isinstance(data, dict):
-        raise DataError(f"{path}: no JSON object", "bad_json", file=str(path))
-    return cast("dict[str, Any]", data)
 
 
 def _worth(audit: Audited, valued: Worth | None) -> tuple[str, ...]:
