@@ -1,0 +1,164 @@
+"""`jury report`: files, standard output, formats by name and by ending, exit codes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from jury.cli.__main__ import main
+from jury.report.facts import facts
+from jury.report.opening import LooseRun, open_run
+from jury.store import Run
+from tests import report_runs
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return report_runs.sums(tmp_path_factory.mktemp("runs") / "sums").folder
+
+
+def called(*arguments: str | Path) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main([str(a) for a in arguments])
+    return int(ended.value.code or 0)
+
+
+def test_formats_for_programs_go_to_stdout(folder: Path, capfd: pytest.CaptureFixture[str]):
+    assert called("report", folder, "--format", "json") == 0
+    out, err = capfd.readouterr()
+    assert json.loads(out)["head"]["outcomes"] == {"pass": 6, "fail": 2, "not_judged": 1}
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("a.md", "# sums"), ("a.csv", "id,"), ("a.xml", "<?xml"), ("a.json", "{"), ("A.JSON", "{")]
+)
+def test_the_ending_of_the_file_says_the_format(folder: Path, tmp_path: Path, name: str, start: str):
+    path = tmp_path / "new" / name
+    assert called("report", folder, "-o", path) == 0
+    assert path.read_text("utf-8").startswith(start)
+    assert [p.name for p in path.parent.iterdir()] == [name]
+
+
+def test_a_minus_is_standard_output(folder: Path, capfd: pytest.CaptureFixture[str]):
+    assert called("report", folder, "-o", "-", "--format", "csv") == 0
+    assert len(list(csv.DictReader(io.StringIO(capfd.readouterr().out, newline="")))) == 9
+
+
+def test_compare_and_earlier_take_runs(folder: Path, capfd: pytest.CaptureFixture[str]):
+    assert called("report", folder, "--format", "json", "--compare", folder, "--earlier", folder) == 0
+    made = json.loads(capfd.readouterr().out)
+    assert made["difference"]["common"] == 9
+    assert len(made["findings"][0]["trend"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--format", "pdf"), "--format is html, md, json, csv or junit, got 'pdf'"),
+        (("--compare", "nowhere"), "nowhere: no such folder"),
+        (("-o", "/proc/nowhere/a.md"), "cannot be written"),
+    ],
+)
+def test_what_cannot_be_is_one_line(
+    folder: Path, capfd: pytest.CaptureFixture[str], arguments: tuple[str, ...], says: str
+):
+    assert called("report", folder, *arguments) == 2
+    err = capfd.readouterr().err
+    assert says in err
+    assert "Traceback" not in err
+
+
+def test_a_run_without_a_verdict_is_written_and_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    rows = [{"id": "a", "output": "x", "fault": "down"}]
+    made = report_runs.run(tmp_path / "run", rows, criteria="?", judges=[report_runs.broken])
+    assert called("report", made.folder, "--format", "md") == 3
+    assert "| pass rate | n/a" in capfd.readouterr().out
+
+
+FUNCTIONS = """
+def fine(output):
+    return output == "yes", "because"
+
+def winner(response_a, response_b):
+    return "A" if response_a > response_b else "B"
+"""
+
+
+@pytest.fixture
+def loose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "judges_of_a_report.py").write_text(FUNCTIONS, "utf-8")
+    rows = [{"id": f"a{i}", "asked": f"{i}?", "said": "yes" if i % 3 else "no"} for i in range(6)]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    judge = (
+        "judge",
+        "rows.jsonl",
+        "-c",
+        "?",
+        "--judges",
+        "judges_of_a_report.py:fine",
+        "--map",
+        "input=asked,output=said",
+    )
+    assert called(*judge, "-o", "out") == 0
+    return tmp_path / "out"
+
+
+def test_what_jury_judge_leaves_is_a_run_with_its_texts(loose: Path):
+    run = open_run(loose)
+    made = facts(run)
+    assert isinstance(run, LooseRun)
+    assert (made.head.kind, made.head.outcomes, made.head.finished) == ("pointwise", {"pass": 4, "fail": 2}, True)
+    assert dict(made.items[3].texts) == {"input": "3?", "output": "no"}
+    assert [f.items for f in made.findings] == [("a0", "a3")]
+    assert "results alone" in made.notes[0]
+
+
+def test_results_without_their_data_are_a_report_without_texts(loose: Path):
+    (loose.parent / "rows.jsonl").unlink()
+    made = facts(open_run(loose))
+    assert made.head.outcomes == {"pass": 4, "fail": 2}
+    assert dict(made.items[0].texts) == {}
+    assert "rows.jsonl is not there" in made.notes[1]
+
+
+def test_a_summary_that_was_cut_short_costs_no_result(loose: Path):
+    (loose / "summary.json").write_text('{"judges": [', "utf-8")
+    made = facts(open_run(loose))
+    assert (made.head.outcomes, made.head.finished) == ({"pass": 4, "fail": 2}, False)
+    assert [j.id for j in made.panel.judges] == ["fine"]
+
+
+@pytest.mark.parametrize("scale", [("--labels", "no,yes,maybe", "--passing", "yes"), ()])
+def test_the_scale_is_that_of_the_run(loose: Path, scale: tuple[str, ...]):
+    text = "def fine(output):\n    return output\n" if scale else FUNCTIONS
+    (loose.parent / "other_judges.py").write_text(text, "utf-8")
+    judge = ("judge", "rows.jsonl", "-c", "?", "--judges", "other_judges.py:fine", "--map", "output=said", *scale)
+    assert called(*judge, "-o", "scaled") == 0
+    folder = loose.parent / "scaled"
+    told = facts(open_run(folder))
+    summary = json.loads((folder / "summary.json").read_text("utf-8"))
+    del summary["scale"]  # as earlier versions wrote it
+    (folder / "summary.json").write_text(json.dumps(summary), "utf-8")
+    guessed = facts(open_run(folder))
+    assert told.head.rate == guessed.head.rate
+    assert told.head.outcomes == {"pass": 4, "fail": 2}
+    assert [i.word for i in told.items] == [i.word for i in guessed.items]
+
+
+def test_what_jury_compare_leaves_is_a_run_of_pairs(loose: Path):
+    rows = [{"id": "p1", "question": "q", "response_a": "b", "response_b": "a"}]
+    (loose.parent / "pairs.jsonl").write_text(json.dumps(rows[0]), "utf-8")
+    assert called("compare", "pairs.jsonl", "-c", "?", "--judges", "judges_of_a_report.py:winner", "-o", "pairs") == 0
+    made = facts(open_run(loose.parent / "pairs"))
+    assert (made.head.kind, made.head.outcomes, made.pairs.counts["A"]) == ("pairwise", {"A": 1}, 1)
+    assert made.items[0].texts["response_a"] == "b"
+
+
+def test_a_run_folder_is_opened_as_one(folder: Path):
+    assert type(open_run(folder)) is Run

@@ -1,0 +1,120 @@
+"""Failed items that fail alike: by criterion, by rule, by the words of the reasons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jury import Criterion, Rubric
+from jury.report.alike import MOST_GROUPS, groups, likeness, shared, typical, words_of
+from jury.report.facts import facts
+from jury.report.findings import MOST
+from jury.store import Run
+from tests import report_runs
+from tests.report_runs import run, seat
+
+TEXTS = st.lists(st.text(alphabet="abc def", max_size=20), max_size=30)
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_every_reason_is_in_one_group_and_like_the_first_of_it(texts: list[str]):
+    reasons = [words_of(t) for t in texts]
+    made = groups(reasons)
+    assert sorted(i for group in made for i in group) == list(range(len(texts)))
+    assert [len(g) for g in made] == sorted(map(len, made), reverse=True)
+    assert all(likeness(reasons[group[0]], reasons[i]) >= 0.3 for group in made for i in group)
+
+
+def test_more_groups_than_there_may_be_end_in_the_last_one():
+    reasons = [frozenset({f"word{i}"}) for i in range(MOST_GROUPS + 5)]
+    made = groups(reasons)
+    assert len(made) == MOST_GROUPS
+    assert len(made[0]) == 6
+
+
+def test_shared_words_are_those_of_half_of_the_reasons():
+    reasons = [words_of(t) for t in ("late fee charged", "late fee of 4", "late parcel", "parcel lost")]
+    assert shared(reasons) == ("late", "fee", "parcel")
+    assert typical(reasons)[0] == 2  # late, parcel: two of its two words are shared; the others share two of three
+
+
+def failing(folder: Path, reasons: list[str], passing: int = 0) -> Run:
+    rows = [{"id": f"f{i}", "output": "x", "said": False, "why": why} for i, why in enumerate(reasons)]
+    rows += [{"id": f"p{i}", "output": "x", "said": True, "why": "fine"} for i in range(passing)]
+    return run(folder, rows, criteria="?", judges=[report_runs.broken])
+
+
+def test_failed_items_are_grouped_by_their_reasons_the_largest_first(tmp_path: Path):
+    reasons = ["no source is cited", "The refund amount differs", "It cites no source", "no source was cited at all"]
+    found = facts(failing(tmp_path / "run", reasons, passing=2)).findings
+    assert [(f.count, f.items) for f in found] == [(3, ("f0", "f2", "f3")), (1, ("f1",))]
+    assert "source" in found[0].words
+    assert found[0].examples[0][1] in reasons
+    assert found[1].title == "The refund amount differs"
+    assert found[1].first == "One item: open f1 and see whether you agree."
+    assert found[0].trend == ()
+
+
+def test_the_trend_counts_alike_reasons_in_earlier_runs(tmp_path: Path):
+    before = failing(tmp_path / "before", ["no source cited", "no source cited", "too long by far"], passing=1)
+    now = failing(tmp_path / "now", ["no source cited"], passing=1)
+    (finding,) = facts(now, earlier=[before]).findings
+    assert [(hits, items) for _, hits, items in finding.trend] == [(2, 4), (1, 2)]
+
+
+def test_judges_who_quote_what_is_not_there_are_looked_at_before_the_system(tmp_path: Path):
+    def inventing(text: str) -> Any:
+        return {"evidence": ["this was never said"], "explanation": "It is rude.", "value": False}
+
+    made = run(tmp_path / "run", [{"id": "a", "output": "Hello."}], criteria="?", judges=[seat("one", inventing)])
+    (finding,) = facts(made).findings
+    assert finding.first.startswith("On 1 of 1 item a judge quotes what is not in the text")
+
+
+def test_split_votes_are_read_first(tmp_path: Path):
+    judges = [
+        seat(name, lambda _, v=value: {"explanation": "so", "value": v})
+        for name, value in (("one", False), ("two", False), ("odd", True))
+    ]
+    made = run(tmp_path / "run", [{"id": "a", "output": "x"}, {"id": "b", "output": "y"}], criteria="?", judges=judges)
+    (finding,) = facts(made).findings
+    assert finding.count == 2
+    assert finding.first.startswith("Judges split on 2 of 2 items")
+
+
+def rubric_run(folder: Path, rubric: Rubric, scores: dict[str, dict[str, int]]) -> Run:
+    def judge(row: Any) -> Any:
+        return {key: (score, f"{key} is {score}") for key, score in scores[row["id"]].items()}
+
+    return run(folder, [{"id": i, "output": i} for i in scores], rubric=rubric, judges=[judge])
+
+
+def test_a_rubric_fails_by_criterion_and_an_item_may_be_in_several(tmp_path: Path):
+    rubric = Rubric([Criterion("correct", gate=4), Criterion("tone", scale="0/1", gate="== 1")])
+    scores = {"a": {"correct": 2, "tone": 0}, "b": {"correct": 1, "tone": 1}, "c": {"correct": 5, "tone": 1}}
+    report = facts(rubric_run(tmp_path / "run", rubric, scores))
+    assert {(f.criterion, f.items) for f in report.findings} == {("correct", ("a", "b")), ("tone", ("a",))}
+    correct, tone = report.criteria
+    assert (correct.key, correct.rate.hits, correct.rate.n, correct.mean.value) == ("correct", 1, 3, 8 / 3)
+    assert correct.scores == {"1": 1, "2": 1, "5": 1}
+    assert (tone.rate.hits, tone.rate.n, tone.judges["judge"].hits) == (2, 3, 2)
+
+
+def test_a_pass_rule_that_no_criterion_breaks_alone_names_its_clause(tmp_path: Path):
+    rubric = Rubric([Criterion("clear"), Criterion("short")], pass_rule="clear >= 3 and short >= 2")
+    scores = {"a": {"clear": 2, "short": 5}, "b": {"clear": 1, "short": 5}, "c": {"clear": 4, "short": 4}}
+    (finding,) = facts(rubric_run(tmp_path / "run", rubric, scores)).findings
+    assert (finding.criterion, finding.rule, finding.items) == ("clear", "clear >= 3", ("a", "b"))
+
+
+def test_many_small_findings_end_in_one(tmp_path: Path):
+    reasons = [f"{'xyz'[i % 3] * 3}{chr(97 + i // 26)}{chr(97 + i % 26)}word" for i in range(MOST + 10)]
+    found = facts(failing(tmp_path / "run", reasons)).findings
+    assert len(found) == MOST
+    assert sum(f.count for f in found) == MOST + 10
+    assert found[-1].title == "11 smaller groups"
+    assert found[-1].count == 11
