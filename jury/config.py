@@ -83,11 +83,16 @@ def read(path: Path) -> Config:
     return Config(tuple(cast("list[str]", judges)), tables["providers"], tables["prices"], path)
 
 
-def default_judges() -> tuple[str, ...]:
-    """The panel where none is given: `JURY_JUDGES` (ids with commas), `JUDGE_MODEL`, the file; else `ConfigError`."""
+def named_judges() -> tuple[str, ...]:
+    """The panel that `JURY_JUDGES` (ids with commas), `JUDGE_MODEL` or the file names; empty where none does."""
     listed = tuple(j.strip() for j in os.environ.get("JURY_JUDGES", "").split(",") if j.strip())
     single = os.environ.get("JUDGE_MODEL", "").strip()
-    judges = listed or ((single,) if single else load().judges)
+    return listed or ((single,) if single else load().judges)
+
+
+def default_judges() -> tuple[str, ...]:
+    """The panel where none is given: `named_judges`; else `ConfigError`."""
+    judges = named_judges()
     if not judges:
         raise ConfigError(
             "no judges: pass judges=[...], or set JURY_JUDGES=openai/<model>,anthropic/<model>, or list `judges:` in "

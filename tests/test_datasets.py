@@ -586,3 +586,31 @@ def test_a_pattern_without_files_and_ids_of_two_files(tmp_path):
     assert twice.value.file.endswith("b.jsonl")
     (tmp_path / "[1].jsonl").write_text('{"id": "y", "output": "o"}\n')  # a file of that name is no pattern
     assert [r.values["id"] for r in rows(str(tmp_path / "[1].jsonl"))] == ["y"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "taken"),
+    [
+        ('{"output": "a"}', '{"output": "b"}', 1),  # a row, whatever follows
+        ('{"output": "a", "messages": [{"role": "user"}], "tags": ["x"]}', '{"output": "b"}', 1),
+        ('{"rows": [{"output": "a"}]}', '{"output": "b"}', 2),  # a document, or a row with a list: the next line tells
+        ("{}", '{"output": "b"}', 2),
+        ('{"output":', '"b"}', 3),  # a document over several lines
+    ],
+)
+def test_a_first_line_that_is_a_whole_row_waits_for_no_other(monkeypatch, first, second, taken):
+    asked = []
+
+    class Slow(io.RawIOBase):
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            data = [f"{first}\n".encode(), f"{second}\n".encode(), b""][min(len(asked), 2)]
+            asked.append(data)
+            buffer[: len(data)] = data
+            return len(data)
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Slow())))
+    next(rows("-"))
+    assert len(asked) == taken

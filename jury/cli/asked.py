@@ -133,8 +133,8 @@ def pairwise(asked: Asked, *, anyone: bool = False) -> PairwiseJury:
 
 
 def _panel(asked: Asked, anyone: bool) -> dict[str, Any]:
-    judges: list[Any] = seats(asked.judges)
-    if not judges and anyone and not _configured():
+    judges: list[Any] = seats(asked.judges) or default_seats()
+    if not judges and anyone:
         judges = [JudgeSpec("scripted/nobody", id=ANYONE)]
     return {
         "judges": judges or None,
@@ -151,13 +151,14 @@ def _panel(asked: Asked, anyone: bool) -> dict[str, Any]:
     }
 
 
-def _configured() -> bool:
-    from jury.config import default_judges
+def default_seats() -> list[Any]:
+    """The judges of the environment or the configuration file, functions among them; empty where nobody is named.
 
-    try:
-        return bool(default_judges())
-    except ConfigError:
-        return False
+    Raises `ConfigError` for a file or a function that cannot be read.
+    """
+    from jury.config import named_judges
+
+    return seats(named_judges())
 
 
 def seats(judges: Sequence[str]) -> list[Any]:

@@ -15,7 +15,7 @@ from jury.cli.judging import missing_key
 from jury.cli.progress import Progress
 from jury.cli.render import is_pair
 from jury.cli.tables import facts, money, shorten, stdout, word
-from jury.cli.writing import print_json
+from jury.cli.writing import aside, print_json
 from jury.datasets import FIELDS, find, to_item
 from jury.errors import ConfigError
 from jury.templates import Template
@@ -78,7 +78,9 @@ def _data(asked: Asked) -> dict[str, Any]:
 def _call(jury: Any, judges: list[dict[str, Any]], pair: bool) -> None:
     jury.panel.lone = False  # an exception of the only judge function is its answer here
     work = jury.compare(QUESTION, ANSWER, WRONG) if pair else jury.judge(input=QUESTION, output=ANSWER)
-    for judge, vote in zip(judges, sync.run(work).votes, strict=False):
+    with aside():
+        votes = sync.run(work).votes
+    for judge, vote in zip(judges, votes, strict=False):
         took = sum(j.latency_s for j in vote.judgments)
         judge |= {"error": vote.error, "value": vote.value, "seconds": round(took, 3)}
         judge["cost"] = vote.usage.cost if vote.usage else None

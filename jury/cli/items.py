@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import fields
 from itertools import islice
@@ -12,6 +11,7 @@ from typing import Any, Generic, TypeVar
 from jury.cli.asked import Asked
 from jury.datasets import FIELDS, STDIN, Row, find, parse_map, rows, to_pair
 from jury.errors import DataError, JuryError
+from jury.tasks import in_thread
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ class Items(Generic[T]):
         waits = comes_once(self._asked.file)  # another program's output: the calls in flight must not wait with it
         while True:
             try:
-                found = await asyncio.to_thread(next, walk, None) if waits else next(walk, None)
+                found = await in_thread(lambda: next(walk, None)) if waits else next(walk, None)
             except JuryError as error:  # ends the stream: what is being judged was paid for and comes to its end
                 self.fault = error
                 return

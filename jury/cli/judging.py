@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import sys
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +13,7 @@ from jury.cli.asked import Asked, listed, pairwise, pointwise
 from jury.cli.items import Items, comes_once, no_input, pair_fields
 from jury.cli.progress import Progress
 from jury.cli.tally import Tally
-from jury.cli.writing import RESULTS, Folder, JsonStream
+from jury.cli.writing import RESULTS, Folder, JsonStream, aside
 from jury.datasets import parse_map, to_item
 from jury.errors import ConfigError, JuryError
 from jury.panel import Panel
@@ -41,7 +39,7 @@ class _Run:
     def all_of(self, results: AsyncIterator[Any]) -> None:
         """Takes all results. An interrupt or a fault of the data ends them; what came before is kept."""
         try:
-            with contextlib.redirect_stdout(sys.stderr):  # what judge functions print is no result
+            with aside():
                 asyncio.run(self._take(results))  # on Ctrl-C it cancels the calls in flight and closes the iterator
             self.fault = self.items.fault
         except KeyboardInterrupt:

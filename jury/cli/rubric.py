@@ -14,6 +14,7 @@ from jury.cli.asked import read_text
 from jury.cli.judging import ready
 from jury.cli.progress import Progress
 from jury.cli.session import judges
+from jury.cli.writing import aside
 from jury.datasets import parse_map, rows, to_item
 from jury.errors import ConfigError
 from jury.pointwise import llm_jury
@@ -45,10 +46,12 @@ def rubric(given: Mapping[str, Any]) -> int:
         ready(jury.panel)
         found = rows(given["file"], mapping=parse_map(given["map"] or ()))
         items = [to_item(row) for row in islice(found, given["limit"])]
-        for result in jury.judge_many_sync(items):
-            usable += result.status in ("decided", "not_applicable")
-            made_line = result.to_dict() if given["json"] else report(made, result, shape)
-            sys.stdout.write(json.dumps(made_line, ensure_ascii=False) + "\n")
+        out = sys.stdout
+        with aside():
+            for result in jury.judge_many_sync(items):
+                usable += result.status in ("decided", "not_applicable")
+                made_line = result.to_dict() if given["json"] else report(made, result, shape)
+                out.write(json.dumps(made_line, ensure_ascii=False) + "\n")
     return exits.OK if usable else exits.NO_RESULT
 
 

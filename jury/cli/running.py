@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rich.text import Text
 
 from jury.cli import exits, tables
 from jury.cli.asked import listed
-from jury.cli.functions import load_function
+from jury.cli.functions import is_function, load_function
 from jury.cli.quoting import quote
 from jury.cli.run_progress import RunProgress
-from jury.cli.writing import print_json
+from jury.cli.writing import aside, print_json
+from jury.config import named_judges
 from jury.errors import ConfigError
 from jury.runner import Halt, RunReport, RunSpec, outlook, run_batches
 from jury.runner import run as run_spec
@@ -53,7 +54,7 @@ def run(options: RunOptions) -> int:
     if options.estimate:
         return quote(spec, folder, options.json)
     progress = RunProgress(spec.kind)
-    with progress:
+    with progress, aside():
         if options.batch:
             asyncio.run(run_batches(spec, folder, poll_s=options.poll, load=load_function, say=progress.say))
         progress.start(None if from_stdin(spec) else sum(1 for _ in entries(spec)))
@@ -79,6 +80,10 @@ def _spec(options: RunOptions) -> RunSpec:
         changes["cache"] = False
     if options.budget is not None:
         changes["budget"] = options.budget
+    given_jury = cast("Mapping[str, Any]", spec.jury)  # of a file: a mapping
+    named = () if given_jury.get("judges") else named_judges()
+    if any(is_function(j) for j in named):  # the package itself knows model ids alone
+        changes["jury"] = {**given_jury, "judges": list(named)}
     return spec.with_changes(**changes)
 
 
@@ -168,6 +173,8 @@ def _lines(report: RunReport) -> list[tuple[str, str | Text]]:
         beside = ", ".join(f"{totals[f'n_{n}']} {n.replace('_', ' ')}" for n in others)
         told = f"{tables.percent(usable, totals['n_total'])}  {usable} of {totals['n_total']}"
         lines.append(("coverage", f"{told}: {beside}" if beside else told))
+    if totals.get("tiers"):
+        lines.append(("cascade", _cascade(totals)))
     for kind, n in list(totals["failures"].items())[:5]:
         lines.append(("failed", f"{n} x {kind}"))
     known = asked.recalled + asked.same + asked.cached
@@ -188,6 +195,14 @@ def _lines(report: RunReport) -> list[tuple[str, str | Text]]:
             lines.append(("", f"rate so far {left.rate:.3f}, 95% interval {left.low:.3f} to {left.high:.3f}"))
     lines.append(("folder", str(report.folder)))
     return lines
+
+
+def _cascade(totals: Mapping[str, Any]) -> str:
+    """How many items each tier had the last word on."""
+    told = ", ".join(f"{n:,} by tier {tier}" for tier, n in totals["tiers"].items())
+    people = f"; {totals['for_people']:,} of them for people" if totals["for_people"] else ""
+    saved = f"; {totals['calls_saved']:,} calls saved" if totals["calls_saved"] else ""
+    return f"settled {told}{people}{saved}"
 
 
 def _target(report: RunReport) -> str:

@@ -88,6 +88,11 @@ class JsonStream:
             self._out.write(f'{opening}\n], "summary": {text}}}\n')
 
 
+def aside() -> AbstractContextManager[Any]:
+    """While judges are asked: what their functions print is no result, and goes to stderr."""
+    return contextlib.redirect_stdout(sys.stderr)
+
+
 def print_json(value: Any) -> None:
     """One JSON value on stdout."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n")

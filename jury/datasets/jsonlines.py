@@ -55,15 +55,16 @@ def read_json(source: Source, *, lines_only: bool) -> Iterator[Record]:
     lines = source.lines()
     seen: list[tuple[int, str]] = []
     filled: list[str] = []
-    for number, text in lines:  # two lines tell which it is: the first is a whole object, and there is another
+    by_line = lines_only
+    for number, text in lines:
         seen.append((number, text))
         if text.strip():
             filled.append(text.lstrip(_BLANKS + "\ufeff"))
-            if lines_only or len(filled) == 2:
+            by_line = by_line or _is_row(filled[0], alone=len(filled) == 1)
+            if by_line or len(filled) == 2:
                 break
     if not filled:
         return
-    by_line = lines_only or (len(filled) == 2 and _is_whole_object(filled[0]))
     if by_line and not filled[0].startswith("["):
         yield from _records(source, chain(seen, lines))
     else:
@@ -197,13 +198,20 @@ def _is_rows(value: Any, key: str) -> bool:
     return all(isinstance(i, dict) for i in items) if items else key in _LISTS
 
 
-def _is_whole_object(text: str) -> bool:
+def _is_row(text: str, *, alone: bool) -> bool:
+    """Is this first line a row, and not a document or its beginning?
+
+    A whole object is one, unless it stands `alone` so far and may hold the rows: then another line has to tell.
+    """
     body = text.strip(_BLANKS + "\ufeff")
     try:
         value, end = json.JSONDecoder().raw_decode(body)
     except (ValueError, RecursionError):
         return False
-    return isinstance(value, dict) and end == len(body)
+    if not isinstance(value, dict) or end < len(body):
+        return False
+    members = cast("dict[str, Any]", value)
+    return not alone or (bool(members) and not any(k != "messages" and _is_rows(v, k) for k, v in members.items()))
 
 
 def _check_text(text: str, value: Any) -> None:

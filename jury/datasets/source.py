@@ -11,7 +11,7 @@ import io
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any, cast
@@ -134,6 +134,11 @@ def _without_mark(head: bytes) -> str:
 
 def _stdin() -> io.BufferedReader:
     stream: Any = sys.stdin
+    if stream is not None and stream is sys.__stdin__:
+        with suppress(OSError, ValueError):  # no file behind it, or closed
+            # A buffer of its own: a thread that waits in it for another program would hold the lock of `sys.stdin`, and
+            # an interpreter that ends meanwhile aborts on that.
+            return io.BufferedReader(io.FileIO(stream.fileno(), "rb", closefd=False))
     raw: Any = getattr(stream, "buffer", None)
     if raw is None:  # a text stream put in its place, or none at all
         raw = io.BytesIO(b"" if stream is None else stream.read().encode("utf-8"))

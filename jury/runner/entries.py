@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from jury.data import DataPoint, Output, ResponsePair
@@ -51,8 +52,11 @@ def entry_of(row: Row, kind: str) -> Entry:
 
 
 def from_stdin(spec: RunSpec) -> bool:
-    """Whether the data can be read once only, and reading may wait for another program."""
-    return isinstance(spec.data, str) and spec.data == STDIN
+    """Whether the data can be read once only (standard input, a pipe), and reading may wait for another program."""
+    if not isinstance(spec.data, str):
+        return False
+    path = Path(spec.data)
+    return spec.data == STDIN or (path.exists() and not path.is_file() and not path.is_dir())
 
 
 def _of_item(row: Row) -> Entry:
