@@ -11,6 +11,7 @@ from jury.report.layout import SIGNS, badge, capital, first, interval, key, mete
 from jury.report.markup import Content, Markup, own, remark, tag
 from jury.report.parts import Head, Report
 
+_LONG = 400  # characters of what was asked; the rest is folded
 KINDS = {"pointwise": "one answer each", "pairwise": "pairs of answers", "rubric": "by a rubric", "session": "sessions"}
 
 
@@ -22,7 +23,7 @@ def mast(report: Report) -> Markup:
         "header",
         tag("p", [tag("span", o) for o in over if o and not o.endswith(" ")], class_="over"),
         tag("h1", own(head.name or "A run")),
-        own(head.criteria, "p", class_="lead") if head.criteria else None,
+        _asked(head.criteria),
         tag("p", "The run is not finished: this is what there is of it.", class_="card warned note-line")
         if not head.finished
         else None,
@@ -31,6 +32,16 @@ def mast(report: Report) -> Markup:
         [remark(note, class_="note-line") for note in report.notes],
         class_="mast",
     )
+
+
+def _asked(criteria: str) -> list[Markup | None]:
+    """What was asked: the beginning, and the rest on request."""
+    text = criteria.strip()
+    start, _, rest = text.partition("\n\n")
+    if not rest and len(text) > _LONG:
+        start, rest = text[:_LONG].rsplit(" ", 1)[0] + " …", text
+    more = tag("details", tag("summary", "All that was asked"), own(rest, "p", class_="lead"), class_="data")
+    return [own(start, "p", class_="lead") if start else None, more if rest else None]
 
 
 def tiles(head: Head) -> list[Markup | None]:

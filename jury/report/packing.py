@@ -9,6 +9,8 @@ import base64
 import gzip
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, cast
 
 from jury.report.markup import whole
@@ -19,7 +21,9 @@ HEAVY = 600_000  # characters of one part, from where the next begins
 LINE = 150  # characters of a row in the list
 CHANGES = ("fixed", "broken", "changed")
 _SIGNS = {"not_applicable": "n", "abstained": "a", "error": "e", "flip": "x"}
-_RAW = frozenset({"asked"})
+_ATOMS = frozenset((str, int, float, bool, type(None)))
+_EMPTY = ("", (), [], {})
+_NOTHING: frozenset[str] = frozenset()
 _LISTED = ("input", "question", "output")
 
 
@@ -78,10 +82,10 @@ def why(item: ItemFacts) -> str:
 
 def detail(item: ItemFacts) -> dict[str, Any]:
     """Everything of an item but its prompts and raw replies; what is empty is left out."""
-    made = {k: v for k, v in item.to_dict().items() if k not in _RAW}
-    votes = cast("list[dict[str, Any]]", made["votes"])
-    made["votes"] = [{k: v for k, v in vote.items() if k != "answers"} for vote in votes]
-    return cast("dict[str, Any]", _slim(made))
+    made: dict[str, Any] = _lean(item, frozenset(("votes", "asked")))
+    if item.votes:
+        made["votes"] = [_lean(vote, frozenset(("answers",))) for vote in item.votes]
+    return made
 
 
 def sign(vote: VoteFacts) -> str:
@@ -96,8 +100,8 @@ def sign(vote: VoteFacts) -> str:
 
 
 def _raw(item: ItemFacts) -> dict[str, Any]:
-    answers = [[vote.judge, [answer.to_dict() for answer in vote.answers]] for vote in item.votes]
-    return cast("dict[str, Any]", _slim({"asked": [one.to_dict() for one in item.asked], "answers": answers}))
+    answers = [[vote.judge, _lean(vote.answers)] for vote in item.votes if vote.answers]
+    return cast("dict[str, Any]", _lean({"asked": item.asked, "answers": answers}))
 
 
 def _index(report: Report, parts: list[list[ItemFacts]]) -> dict[str, Any]:
@@ -166,14 +170,27 @@ def _short(text: str) -> str:
     return flat if len(flat) <= LINE else flat[: LINE - 1] + "…"
 
 
-def _slim(value: Any) -> Any:
-    """Without what is empty; the script takes what is missing for empty."""
-    if isinstance(value, Mapping):
-        pairs = {k: _slim(v) for k, v in cast("Mapping[str, Any]", value).items()}
-        return {k: v for k, v in pairs.items() if v is not None and v != "" and v != [] and v != {}}
-    if isinstance(value, list):
-        return [_slim(v) for v in cast("list[Any]", value)]
-    return value
+def _lean(value: Any, left_out: frozenset[str] = _NOTHING) -> Any:
+    """Plain JSON values without what is empty; the script takes what is missing for empty."""
+    kind = cast("type[Any]", type(value))
+    if kind in _ATOMS:
+        return value
+    names = _fields(kind)
+    if names is not None:
+        pairs = [(name, getattr(value, name)) for name in names if name not in left_out]
+    elif isinstance(value, Mapping):
+        pairs = list(cast("Mapping[str, Any]", value).items())
+    elif isinstance(value, list | tuple):
+        return [_lean(v) for v in cast("tuple[Any, ...]", value)]
+    else:
+        return value if isinstance(value, str | int | float) else str(value)
+    made = {str(k): _lean(v) for k, v in pairs if v is not None and v not in _EMPTY}
+    return {k: v for k, v in made.items() if v not in _EMPTY}
+
+
+@cache
+def _fields(kind: type[Any]) -> tuple[str, ...] | None:
+    return tuple(f.name for f in fields(kind)) if is_dataclass(kind) else None
 
 
 def _pack(value: Any) -> str:

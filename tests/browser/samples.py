@@ -1,4 +1,6 @@
-"""Runs to look at: pointwise, pairwise, rubric, session, hostile and a big one, by scripted judges. Same on every machine.
+"""Runs to look at: pointwise, pairwise, rubric, session, hostile, and the facts of a big one, by scripted judges.
+
+They are the same on every machine.
 
 Used by the browser tests, by `docs/pictures/make.py` and by `benchmarks/report.py`; asks no model.
 """
@@ -8,12 +10,27 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from jury import Criterion, JudgeSpec, Rubric, ScriptedProvider, llm_jury, llm_jury_pairwise, session_jury
 from jury.providers.base import Request
+from jury.report.parts import (
+    Answer,
+    Asked,
+    Head,
+    ItemFacts,
+    JudgeFacts,
+    PanelFacts,
+    Quote,
+    Rate,
+    Report,
+    Seat,
+    VoteFacts,
+)
 from jury.results import Reply, Usage
 from jury.runner import RunSpec, run_sync
 from jury.sessions.recording import record
@@ -35,10 +52,10 @@ QUESTIONS = (
     "Do you price-match other shops?",
 )
 ANSWERS = (
-    "Yes. You may return it within 14 days of delivery, unused and in its box. The refund goes to the card you paid with.",
-    "I am sorry to hear that. Please look with your neighbours first; after 24 hours we open a search with the carrier.",
+    "Yes. You may return it within 14 days of delivery, unused and in its box. The refund goes to the card you used.",
+    "I am sorry to hear that. Please ask your neighbours first; after 24 hours we open a search with the carrier.",
     "We ship to Iceland for 19.00 EUR. Customs may add import tax on delivery.",
-    "Our guarantee covers leaks for three years. Send us a photo of the leak and the receipt, and we replace the kettle.",
+    "Our guarantee covers leaks for three years. Send us a photo of the leak and the receipt: we replace the kettle.",
     "The address can be changed until the parcel leaves the warehouse. Yours has not left yet, so I have changed it.",
     "Refunds take up to five working days once the parcel is back with us.",
 )
@@ -131,10 +148,16 @@ def pairwise(folder: Path, count: int = 36) -> Path:
 
     def data() -> Iterator[dict[str, Any]]:
         for i in range(count):
-            better, worse = ANSWERS[i % 6], f"{ANSWERS[i % 6].split('. ')[0]}. Anything else is on our website."
-            first = chance("side", i) < 0.6
+            better, worse = ANSWERS[i % 6], f"{QUESTIONS[i % 12].rstrip('.?')}? Anything else is on our website."
+            sides = (("plain", "patient"), ("patient", "brisk"), ("plain", "brisk"))[i % 3]
+            if chance("shown", i) < 0.5:
+                sides = sides[::-1]
+            likely = "patient" if "patient" in sides else "brisk"
+            first = (sides[0] == likely) == (chance("side", i) < 0.75)
             yield {
                 "id": f"pair-{i + 1:02}",
+                "model_a": sides[0],
+                "model_b": sides[1],
                 "question": f"{QUESTIONS[i % 12]} My order is {48213 + 7 * i}.",
                 "response_a": better if first else worse,
                 "response_b": worse if first else better,
@@ -144,7 +167,7 @@ def pairwise(folder: Path, count: int = 36) -> Path:
     def answer(name: str, request: Request) -> Any:
         prompt = request.prompt
         weak = prompt.rfind("Anything else is on our website")
-        strong = max(prompt.rfind(text.split(". ")[1][:25]) for text in ANSWERS if ". " in text)
+        strong = max(prompt.rfind(text.split(". ")[-1][:25]) for text in ANSWERS)
         luck = chance(name, prompt[-700:])
         best = "A" if strong < weak else "B"
         if name == "first" and luck < 0.35:
@@ -236,8 +259,6 @@ def session(folder: Path, count: int = 24) -> Path:
         given.append(load_session(text))
 
     async def all_of_them() -> None:
-        from dataclasses import replace
-
         named = [replace(one, id=f"session-{i + 1:02}") for i, one in enumerate(given)]
         async for _ in record(jury, named, folder):
             pass
@@ -266,7 +287,7 @@ def hostile(folder: Path, *, huge: int = 1_000_000) -> Path:
     """Every judged text, id, tag, reason and quote tries to be more than text; one item has a megabyte."""
 
     def answer(name: str, request: Request) -> Any:
-        mark = next((h for h in HOSTILE if h[:12] in request.prompt), HOSTILE[0])
+        mark = next((h for h in reversed(HOSTILE) if h[:12] in request.prompt), HOSTILE[0])
         luck = chance(name, request.prompt[-200:])
         return {"evidence": [mark, "<b>not there</b>"], "explanation": f"{mark} <i>why</i>", "value": luck < 0.5}
 
@@ -283,12 +304,64 @@ def hostile(folder: Path, *, huge: int = 1_000_000) -> Path:
     return folder
 
 
-def big(folder: Path, count: int = 10_000) -> Path:
-    """Ten thousand items by five judges."""
-    jury = llm_jury(criteria=CRITERIA, judges=judges(_pointwise_answer, tuple(STYLES)), retries=0, reask=0)
-    data = (
-        {**row, "id": f"item-{i:05}", "output": row["output"] and f"{row['output']} This is about order {i}."}
-        for i, row in enumerate(rows(count))
+def big(count: int = 10_000, judges: int = 5) -> Report:
+    """What a report knows of a run of this size, without the run: texts of usual length, no two items alike."""
+    names = [f"judge-{n + 1}" for n in range(judges)]
+    items = tuple(_big_item(i, row, names) for i, row in enumerate(rows(count)))
+    outcomes = Counter(item.outcome for item in items)
+    rate = Rate(outcomes["pass"] / count, n=count, hits=outcomes["pass"], text=f"{100 * outcomes['pass'] / count:.1f}%")
+    head = Head(
+        name="big",
+        kind="pointwise",
+        criteria=CRITERIA,
+        rule="mode",
+        seats=tuple(Seat(name, model=f"sample/{name}") for name in names),
+        finished=True,
+        rate=rate,
+        coverage=Rate(1.0, n=count, hits=count, text="100%"),
+        outcomes=dict(outcomes),
+        answered=count,
+        total=count,
+        calls=count * judges,
     )
-    run_sync(RunSpec(list(data), jury, cache=False), folder)
-    return folder
+    return Report(head, PanelFacts(tuple(JudgeFacts(name, votes=count) for name in names)), items)
+
+
+def _big_item(i: int, row: dict[str, Any], names: list[str]) -> ItemFacts:
+    bad = "no exceptions" in row["output"]
+    votes: list[VoteFacts] = []
+    for name in names:
+        good = (not bad) if chance(name, i) > 0.08 else bad
+        done = "is answered by the policy and the next step is named" if good else "is refused without a reason"
+        why = f"Order {i} {done}."
+        reply = json.dumps({"explanation": why, "value": good})
+        votes.append(
+            VoteFacts(
+                name,
+                value=good,
+                passed=good,
+                word="pass" if good else "fail",
+                explanation=f"{why} The tone is calm, the answer keeps to what was asked and promises nothing else.",
+                quotes=() if good else (Quote("Our policy has no exceptions.", bad, field="output" if bad else ""),),
+                answers=(Answer(reply, status="scored", value=good, model=f"sample/{name}", latency_s=0.4),),
+            )
+        )
+    passed = sum(bool(v.passed) for v in votes) * 2 > len(votes)
+    split = len({v.passed for v in votes}) > 1
+    prompt = f"Criteria: {CRITERIA}\n\nQuestion: {row['input']}\n\nAnswer: {row['output']}\n\nReply with JSON."
+    return ItemFacts(
+        id=f"item-{i:05}",
+        number=i,
+        outcome="pass" if passed else "fail",
+        word="pass" if passed else "fail",
+        status="decided",
+        value=passed,
+        passed=passed,
+        agreement=max(sum(v.passed is p for v in votes) for p in (True, False)) / len(votes),
+        flags=(() if passed else ("failed",)) + (("split",) if split else ()),
+        tags=tuple(row["tags"]),
+        texts={"input": row["input"], "output": f"{row['output']} This is about order {i}, which was sent on time."},
+        votes=tuple(votes),
+        asked=(Asked("0" * 16, tuple(names), system="You judge answers of a shop.", user=prompt, exact=True),),
+        calls=len(votes),
+    )

@@ -46,6 +46,11 @@ function talk(item, quotes) {
   return el("div", { class: "talk" }, turns);
 }
 
+// A table that may be wider than its place: the keys can move it too.
+function sideways(label, table) {
+  return el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": label }, table);
+}
+
 function voteKind(vote) {
   const kind = { not_applicable: "na", abstained: "abstained", error: "error", flip: "flip" }[vote.status];
   if (kind) return kind;
@@ -70,7 +75,7 @@ function fieldLines(fields) {
   return el("div", { class: "small" }, lines.map(([name, value]) => {
     const each = Array.isArray(value) ? value : [value];
     const said = each.map((one) => (one && typeof one === "object"
-      ? Object.entries(one).map(([k, v]) => `${k} ${typeof v === "object" ? JSON.stringify(v) : v}`).join(", ") : String(one)));
+      ? Object.entries(one).map(([k, v]) => (String(v).startsWith(`${k} `) ? v : `${k} ${typeof v === "object" ? JSON.stringify(v) : v}`)).join(", ") : String(one)));
     return el("div", {}, el("span", { class: "soft" }, tidy(name.replace(/_/g, " ")) + ": "), put(el("bdi", {}), said.join("; ")));
   }));
 }
@@ -86,7 +91,7 @@ function voteBox(vote, show) {
       vote.flip_kind ? el("span", { class: "small soft" }, { primacy: "took the first answer both times", recency: "took the second answer both times" }[vote.flip_kind] || "a tie against a side") : null),
     vote.failure ? put(el("p", { class: "why", dir: "auto" }), vote.failure) : null,
     vote.explanation && !parts.length ? put(el("p", { class: "why", dir: "auto" }), vote.explanation) : null,
-    parts.length ? el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ["Criterion", "Verdict", "Why"].map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, parts))) : fieldLines(vote.fields),
+    parts.length ? sideways("By criterion", el("table", {}, el("thead", {}, el("tr", {}, ["Criterion", "Verdict", "Why"].map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, parts))) : fieldLines(vote.fields),
     quotes.length ? el("ul", { class: "quotes", "aria-label": "Evidence" }, quotes.map((quote) => quoteLine(quote, show))) : null);
 }
 
@@ -102,7 +107,7 @@ function panelParts(item) {
   const rows = item.parts.map((part) => el("tr", {}, el("th", { scope: "row" }, el("bdi", {}, tidy(part.key))), el("td", {}, partBadge(part)),
     el("td", { class: "num" }, part.agreement === null || part.agreement === undefined ? "n/a" : `${Math.round(100 * part.agreement)}%`),
     el("td", {}, put(el("span", { dir: "auto", class: "txt" }), part.explanation || ""))));
-  return block("By criterion", el("div", { class: "scroll" }, el("table", {},
+  return block("By criterion", sideways("By criterion", el("table", {},
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Criterion"), el("th", { scope: "col" }, "Panel"), el("th", { scope: "col", class: "num" }, "Agreement"), el("th", { scope: "col" }, "Why"))),
     el("tbody", {}, rows))));
 }
