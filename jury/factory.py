@@ -13,16 +13,26 @@ from typing import Any, cast
 from jury import prompts
 from jury.errors import ConfigError
 from jury.judge import JudgeSpec, Prompt
-from jury.panel import LONGEST_S, PanelSpec, distinct
+from jury.panel import PanelSpec
 from jury.prompts import PromptSpec
 from jury.providers.base import Provider, Settings
 from jury.scales import Boolean, Labels, Numeric, Scale
+from jury.seating import LONGEST_S, distinct
 
 logger = logging.getLogger("jury.factory")
 VERDICT_KINDS = ("categorical", "numeric")
 # Keywords that go into the settings of a call, and those that a `PanelSpec` has under the same name.
 OF_A_CALL = ("structured_output", "temperature", "max_tokens", "timeout_ms", "retries", "reask")
-OF_A_PANEL = ("repetitions", "assignment", "aggregator", "weights", "tie_break", "stop", "max_concurrency")
+OF_A_PANEL = (
+    "repetitions",
+    "assignment",
+    "aggregator",
+    "weights",
+    "tie_break",
+    "stop",
+    "escalate",
+    "max_concurrency",
+)
 
 
 def scale_of(
@@ -130,7 +140,7 @@ def seated(words: Mapping[str, Any]) -> PanelSpec:
         stand_ins=seats_of("replacement_judges", words["replacement_judges"], client),
         quorum=words["min_successful_judges"],
         strict=words["strict_panel"],
-        **{name: words[name] for name in OF_A_PANEL},
+        **{name: words.get(name) for name in OF_A_PANEL},
     )
 
 

@@ -83,6 +83,11 @@ class Forecaster:
         """There are enough new items to make the tree anew (`fit`, which takes a second or so)."""
         return self._seen >= self._next_fit and not self.fitting
 
+    def price(self, costs: Sequence[float] | None) -> None:
+        """What asking each seat costs, in any unit, for the trees that are made from now on; None is all the same."""
+        weights, _, majority, quorum = self._setup
+        self._setup = (weights, tuple(costs or [1.0] * len(weights)), majority, quorum)
+
     def plan(self) -> Callable[[Sequence[Any]], int | None] | None:
         """How the next item is to be polled; None is in full.
 

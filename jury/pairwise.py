@@ -107,6 +107,8 @@ class PairwiseJury(BaseJury):
             item_id=pair.id,
             trace_id=pair.trace_id,
             notes=(*notes_of(votes), *panel.remarks(votes)),
+            tier=panel.tier(votes),
+            for_people=panel.for_people(votes),
             winner=cast("Winner", decision.value),
             votes=tuple(votes),
         )
@@ -237,6 +239,7 @@ def llm_jury_pairwise(
     weights: Mapping[str, float] | Sequence[float] | None = None,
     tie_break: Callable[[Sequence[Any]], Any] | None = None,
     stop: str | float | None = None,
+    escalate: Any = None,
     structured_output: bool | None = None,
     temperature: float | None = None,
     max_tokens: int | None = None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, TypeVar, cast
@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast
 from jury import config
 from jury.aggregation import Ballot, Rule
 from jury.errors import ConfigError
+from jury.escalation import Escalation
 from jury.families import family
 from jury.forecasting import Forecaster, Unasked
 from jury.formats import ReplyFormat
@@ -23,13 +24,14 @@ from jury.judge import JudgeSpec, Prompt, Seat
 from jury.prompts import PromptSpec
 from jury.providers.base import Settings
 from jury.scales import Scale
+from jury.seating import check_count, check_settings, check_stop, distinct, question_of
 from jury.stopping import next_wave
 from jury.tasks import Limiter, together
+from jury.turns import cheapest_first, relative, usual_costs
 
 logger = logging.getLogger("jury.panel")
 V = TypeVar("V", bound=Ballot)
 ASSIGNMENTS = ("all", "cyclic")
-LONGEST_S = 10**7  # about four months: more than any call, less than any clock of an event loop overflows at
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,8 @@ class PanelSpec:
     `stand_ins` are asked in order, as many as seats failed. `quorum`: how many seats must decide (default: more than
     half of them, 1 in rotation). `assignment`: `all`, or `cyclic` (one judge per item, in turn). `aggregator`: a
     rule's name or a function over the votes. `stop`: None, `decided`, or how sure to be that the rest would not change
-    the verdict, such as 0.98 (`forecasting.py`). `max_concurrency` limits the calls in flight
-    of this jury.
+    the verdict, such as 0.98 (`forecasting.py`). `escalate`: who is asked first, and when the others are
+    (`escalation.py`). `max_concurrency` limits the calls in flight of this jury.
     """
 
     judges: tuple[JudgeSpec, ...] = ()
@@ -53,33 +55,38 @@ class PanelSpec:
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
     tie_break: Callable[[Sequence[Any]], Any] | None = None
     stop: str | float | None = None
+    escalate: Any = None
     strict: bool = False
     max_concurrency: int = 64
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
         for name in ("repetitions", "max_concurrency"):
-            _count(name, getattr(self, name))
+            check_count(name, getattr(self, name))
         if self.quorum is not None:
-            _count("min_successful_judges", self.quorum)
+            check_count("min_successful_judges", self.quorum)
         if self.assignment not in ASSIGNMENTS:
             raise ConfigError(f"assignment must be one of {list(ASSIGNMENTS)}, got {self.assignment!r}")
         if self.assignment == "cyclic" and (self.quorum or 1) > 1:
             raise ConfigError(
                 f"assignment='cyclic' asks one judge per item: min_successful_judges must be 1, got {self.quorum}"
             )
-        object.__setattr__(self, "stop", _stop(self.stop))
+        object.__setattr__(self, "stop", check_stop(self.stop))
+        object.__setattr__(self, "escalate", Escalation.of(self.escalate))
+        if self.escalate is not None and (self.stop or self.assignment != "all"):
+            other = f"stop={self.stop!r}" if self.stop else f"assignment={self.assignment!r}"
+            raise ConfigError(f"escalate does not go with {other}: both say who is asked")
         if self.stop and callable(self.aggregator):
             raise ConfigError(f"stop={self.stop!r} needs a built-in aggregator: nobody foresees what a function says")
         if not isinstance(cast("Any", self.strict), bool):
             raise ConfigError(f"strict_panel must be True or False, got {self.strict!r}")
         object.__setattr__(self, "judges", tuple(self.judges))
         object.__setattr__(self, "stand_ins", tuple(self.stand_ins))
-        _settings(self.settings)
+        check_settings(self.settings)
         for judge in (*self.judges, *self.stand_ins):
             if judge.settings is not None:
                 own = judge.settings
-                _settings(own if isinstance(own, Settings) else replace(self.settings, **own), f" of {judge.name}")
+                check_settings(own if isinstance(own, Settings) else replace(self.settings, **own), f" of {judge.name}")
         if self.judges:
             self.check(self.seats())
 
@@ -90,8 +97,8 @@ class PanelSpec:
 
     def reserve(self, seats: Sequence[JudgeSpec]) -> tuple[JudgeSpec, ...]:
         """The stand-ins that do not sit on the panel anyway."""
-        seated = [_asked(s) for s in seats]
-        others = [s for s in self.stand_ins if _asked(s) not in seated]
+        seated = [question_of(s) for s in seats]
+        others = [s for s in self.stand_ins if question_of(s) not in seated]
         return tuple(self._weighted(distinct(others, {s.name for s in seats})))
 
     def check(self, seats: Sequence[JudgeSpec]) -> None:
@@ -146,6 +153,11 @@ class Panel:
         self._turns = count()
         self._warned: set[str] = set()
         self.forecaster = self._forecaster(scale) if isinstance(spec.stop, float) else None
+        self._tiers: tuple[tuple[int, ...], ...] | None = None
+        if spec.escalate is not None:
+            spec.escalate.check(self.rule)
+            if not isinstance(spec.escalate.tiers, int):
+                self._tiers = spec.escalate.places([s.name for s in self.seats], ())
         if warn:
             self._check_families()
 
@@ -154,6 +166,36 @@ class Panel:
             return None
         weights = [s.spec.weight for s in self.seats]
         return Forecaster(scale.values, weights, self.rule, self.quorum(), cast("float", self.spec.stop))
+
+    @property
+    def tiers(self) -> tuple[tuple[int, ...], ...]:
+        """The places of the seats of a cascade, tier by tier; one tier of all seats where there is none.
+
+        Where it says how many of the cheapest come first, prices are looked up at the first use.
+        """
+        if self.spec.escalate is None:
+            return (tuple(range(len(self.seats))),)
+        if self._tiers is None:
+            order = cheapest_first(self.seats, usual_costs(self.seats))
+            made = self._tiers = self.spec.escalate.places([s.name for s in self.seats], order)
+            return made
+        return self._tiers
+
+    def tier(self, votes: Sequence[Ballot]) -> int | None:
+        """The last tier that was asked, from 1; None where there is no cascade."""
+        if self.spec.escalate is None:
+            return None
+        asked = {v.judge for v in votes if not v.replacement}
+        reached = [n for n, tier in enumerate(self.tiers, 1) if any(self.seats[i].name in asked for i in tier)]
+        return max(reached, default=1)
+
+    def for_people(self, votes: Sequence[Ballot]) -> bool:
+        """Whether a cascade that ends with people leaves this item to them: the last tier did not settle it."""
+        how = self.spec.escalate
+        if how is None or not how.people or self.tier(votes) != len(self.tiers):
+            return False
+        last = {self.seats[i].name for i in self.tiers[-1]}
+        return not how.settled([v for v in votes if v.judge in last], votes, self.rule)
 
     def assigned(self, number: int | None) -> tuple[Seat, ...]:
         """The seats for one item: all, or in rotation the one whose turn it is (by item number, else by arrival)."""
@@ -170,6 +212,8 @@ class Panel:
         """All votes on one item, stand-ins last. `poll(seat, replacement)` gives one judge's vote."""
         if self.forecaster is not None:
             votes, settled = await self._as_foreseen(self.forecaster, seats, poll)
+        elif self.spec.escalate is not None:
+            votes, settled = await self._in_tiers(self.spec.escalate, seats, poll)
         elif not self.spec.stop or len(seats) < 2:
             votes, settled = await together([_vote(poll, s) for s in seats]), False
         else:
@@ -180,8 +224,10 @@ class Panel:
         return votes
 
     def foreseen(self, votes: Sequence[Ballot]) -> bool:
-        """Whether these votes are all there are because the rest would most likely not change the verdict."""
-        return self.forecaster is not None and sum(not v.replacement for v in votes) < len(self.seats)
+        """Whether these votes are all there are because the rest would most likely not change the verdict, or because
+        the first tier of a cascade agrees."""
+        some = self.forecaster is not None or self.spec.escalate is not None
+        return some and sum(not v.replacement for v in votes) < len(self.seats)
 
     def remarks(self, votes: Sequence[Ballot]) -> tuple[str, ...]:
         """What a result says about how it was polled."""
@@ -189,6 +235,8 @@ class Panel:
         told: tuple[str, ...] = ()
         if waiting:
             told = (f"aggregator {waiting!r} is not fitted yet, the votes count alike: jury calibrate fits it",)
+        if self.spec.escalate is not None:
+            return (*told, *self._told_of_tiers(votes))
         if not self.foreseen(votes):
             return told
         asked, sure = f"{len(votes)} of {len(self.seats)} seats", cast("float", self.spec.stop)
@@ -196,6 +244,29 @@ class Panel:
             *told,
             f"stopped after {asked}: at least {sure:.1%} likely the verdict of the full panel",
         )
+
+    def _told_of_tiers(self, votes: Sequence[Ballot]) -> Iterator[str]:
+        tier, asked = self.tier(votes) or 1, sum(not v.replacement for v in votes)
+        if asked < len(self.seats):
+            yield f"settled by tier {tier}: {asked} of {len(self.seats)} seats were asked"
+        else:
+            yield f"went on to tier {tier}: all {len(self.seats)} seats were asked"
+        if self.for_people(votes):
+            yield "for people: the judges do not settle it"
+
+    async def _in_tiers(
+        self, how: Escalation, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]]
+    ) -> tuple[list[V], bool]:
+        """The votes of one tier after the other, in the order of the seats, until one settles it; whether one did
+        before all were asked."""
+        votes: dict[int, V] = {}
+        for tier in self.tiers:
+            polled = await together([_vote(poll, seats[i]) for i in tier])
+            votes.update(zip(tier, polled, strict=True))
+            so_far = [votes[i] for i in sorted(votes)]
+            if how.settled(polled, so_far, self.rule):
+                return so_far, len(so_far) < len(seats)
+        return [votes[i] for i in sorted(votes)], False
 
     async def _as_foreseen(
         self, forecaster: Forecaster, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]]
@@ -207,6 +278,7 @@ class Panel:
             if not any(v.failed for v in polled):
                 forecaster.learn([v.value if v.decided else None for v in polled])
                 if forecaster.due:
+                    forecaster.price(relative(usual_costs(self.seats)))
                     await asyncio.to_thread(forecaster.fit)
             return polled, False
         votes: list[V] = []
@@ -223,17 +295,22 @@ class Panel:
     async def _in_waves(
         self, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]]
     ) -> tuple[list[V], bool]:
-        """The votes up to the moment when the rest, stand-ins included, cannot change the outcome; whether it came."""
-        votes: list[V] = []
+        """The votes up to the moment when the rest, stand-ins included, cannot change the outcome; whether it came.
+
+        The cheap seats are asked first, which changes no verdict: it is settled or not whoever has spoken.
+        """
+        order = cheapest_first(seats, usual_costs(seats))
+        votes: dict[int, V] = {}
         spare = max((s.spec.weight for s in self.stand_ins), default=0.0)
         while True:
-            rest = seats[len(votes) :]
-            pending = [max(s.spec.weight, spare) for s in rest]
-            pending += [s.spec.weight for s in self.stand_ins[: sum(v.failed for v in votes)]]
-            size = min(next_wave(votes, self.rule, self.quorum(), pending), len(rest))
-            if size == 0:
-                return votes, next_wave(votes, self.rule, self.quorum(), pending) == 0
-            votes += await together([_vote(poll, s) for s in rest[:size]])
+            rest, said = order[len(votes) :], [votes[i] for i in sorted(votes)]
+            pending = [max(seats[i].spec.weight, spare) for i in rest]
+            pending += [s.spec.weight for s in self.stand_ins[: sum(v.failed for v in said)]]
+            wave = next_wave(said, self.rule, self.quorum(), pending)
+            if wave == 0 or not rest:
+                return said, wave == 0
+            asked = rest[:wave]
+            votes.update(zip(asked, await together([_vote(poll, seats[i]) for i in asked]), strict=True))
 
     def warn_of_target(self, model: str | None) -> None:
         """Warns once (strict: raises) where a judge is of the target's family: models favour their own kind."""
@@ -272,72 +349,3 @@ def _prompt_of(judge: JudgeSpec, default: Prompt, prompts: dict[tuple[str, str],
     if key not in prompts:
         prompts[key] = Prompt(PromptSpec(f"of {judge.name}", user, system))
     return prompts[key]
-
-
-def distinct(judges: Sequence[JudgeSpec], taken: Collection[str] = ()) -> list[JudgeSpec]:
-    """Equal seats once; a model that sits twice with other settings gets a number, so that every name is its own.
-
-    `taken`: names that are given away already. Raises `ConfigError` for an id that is.
-    """
-    seen: list[JudgeSpec] = []
-    for judge in judges:
-        if judge not in seen:
-            seen.append(judge)
-    used = {*taken, *(j.id for j in seen if j.id)}
-    ids = [j.id for j in seen if j.id]
-    twice = sorted({name for name in ids if name in taken or ids.count(name) > 1})
-    if twice:
-        raise ConfigError(f"judges: two different seats are called {twice[0]!r}; give each its own id")
-    named: list[JudgeSpec] = []
-    for judge in seen:
-        if judge.id is None:
-            name = next(n for n in _numbered(judge.name) if n not in used)
-            used.add(name)
-            named.append(judge if name == judge.name else replace(judge, id=name))
-        else:
-            named.append(judge)
-    return named
-
-
-def _numbered(name: str) -> Iterator[str]:
-    yield name
-    yield from (f"{name}#{i}" for i in count(2))
-
-
-def _asked(judge: JudgeSpec) -> JudgeSpec:
-    """What is asked of a seat, apart from its name, its weight and its family."""
-    return replace(judge, id=None, weight=1.0, family=None, settings=judge.settings or None)
-
-
-def _stop(given: Any) -> str | float | None:
-    if given is None or given == "decided":
-        return given
-    try:
-        sure = float(given) if isinstance(given, str) else given
-    except ValueError:
-        sure = None
-    if isinstance(sure, bool) or not isinstance(sure, float) or not 0.5 < sure < 1:
-        raise ConfigError(f"stop must be None, 'decided' or a probability such as 0.98, got {given!r}")
-    return sure
-
-
-def _count(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ConfigError(f"{name} must be a whole number from 1, got {value!r}")
-
-
-def _settings(settings: Settings, whose: str = "") -> None:
-    _count(f"max_tokens{whose}", settings.max_tokens)
-    for name, value in (("retries", settings.retries), ("reask", settings.reask)):
-        if isinstance(cast("Any", value), bool) or not isinstance(value, int) or value < 0:
-            raise ConfigError(f"{name}{whose} must be a whole number from 0, got {value!r}")
-    timeout: Any = settings.timeout_s
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= LONGEST_S:
-        raise ConfigError(f"timeout_s{whose} must be above 0 and at most {LONGEST_S:,}, got {timeout!r}")
-    heat: Any = settings.temperature
-    if heat is not None and (
-        isinstance(heat, bool) or not isinstance(heat, int | float) or not 0 <= heat < float("inf")
-    ):
-        raise ConfigError(f"temperature{whose} must be a number from 0 or None, got {heat!r}")
-    if not isinstance(cast("Any", settings.structured_output), bool):
-        raise ConfigError(f"structured_output{whose} must be True or False, got {settings.structured_output!r}")

@@ -24,6 +24,8 @@ _SPARSE = frozenset(
         "code",
         "confidence",
         "confidence_source",
+        "tier",
+        "for_people",
     )
 )
 

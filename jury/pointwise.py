@@ -124,6 +124,8 @@ class Jury(BaseJury):
             item_id=point.id,
             trace_id=point.trace_id,
             notes=(*notes_of(votes), *panel.remarks(votes)),
+            tier=panel.tier(votes),
+            for_people=panel.for_people(votes),
             votes=tuple(votes),
         )
 
@@ -242,6 +244,7 @@ def llm_jury(
     weights: Mapping[str, float] | Sequence[float] | None = None,
     tie_break: Callable[[Sequence[Any]], Any] | None = None,
     stop: str | float | None = None,
+    escalate: Any = None,
     structured_output: bool | None = None,
     temperature: float | None = None,
     max_tokens: int | None = None,

@@ -111,6 +111,8 @@ common: dict[str, Any] = {
     "notes": st.lists(texts, max_size=2).map(tuple),
     "confidence": st.none() | st.floats(0.01, 1),
     "confidence_source": st.none() | st.sampled_from(["labels", "votes only", "none"]),
+    "tier": st.none() | st.integers(1, 5),
+    "for_people": st.booleans(),
 }
 criteria = st.builds(
     CriterionResult,

@@ -139,7 +139,7 @@ def test_a_torn_last_line_is_dropped_with_a_word(tmp_path, caplog, cut):
     assert run.damage() == []
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(), min_size=1, max_size=6), st.data())
 def test_any_cut_leaves_whole_lines(tmp_path_factory, texts, data):
     path = tmp_path_factory.mktemp("lines") / "x.jsonl"

@@ -24,6 +24,7 @@ def say(made: Quote, as_json: bool) -> None:
     """Prints a quote."""
     if as_json:
         sums = {"calls": made.calls, "known": made.known, "cost": made.cost, "most": made.most}
+        sums |= {"notes": list(made.notes)} if made.notes else {}
         print_json({"items": made.items, "sampled": made.sampled, **sums, "judges": [asdict(x) for x in made.lines]})
         return
     console = tables.stdout()
@@ -42,6 +43,7 @@ def say(made: Quote, as_json: bool) -> None:
             ("items", f"{made.items:,}, {made.sampled:,} of them looked at"),
             ("calls", f"{made.calls:,}, and {made.known:,} that are known"),
             ("cost", f"about {dollars(made.cost)}, at most {dollars(made.most)}"),
+            *(("", note) for note in made.notes),
         ],
     )
 

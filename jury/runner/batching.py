@@ -114,10 +114,10 @@ class _Batches:
                 await self._submit(number, [(str(q["key"]), q["body"]) for q in self._questions(number)])
 
     async def send_missing(self) -> None:
-        """Every question that is not answered and not under way, in batches."""
+        """Every question that is not answered and not under way, in batches; of a cascade those of its first tier."""
         chunks: dict[str, _Chunk] = {}
         async for entry in self._entries():
-            for seat, case, repetition in questions(self.jury, entry):
+            for seat, case, repetition in questions(self.jury, entry, first=True):
                 provider = seat.provider.name if seat.function is None else ""
                 if provider not in self._apis or case.format is not None:  # a rubric's parts are read case by case
                     continue

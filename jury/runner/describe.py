@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from jury import __version__
 from jury.errors import ConfigError
+from jury.escalation import Escalation
 from jury.judge import Seat
 from jury.keys import function_name, shaping_settings
 from jury.pairwise import WINNERS, PairwiseJury
@@ -99,8 +100,20 @@ def _panel_words(jury: AnyJury) -> dict[str, Any]:
         "assignment": spec.assignment if spec.assignment != "all" else None,
         "stop": spec.stop,
         "tie_break": function_name(spec.tie_break) if spec.tie_break else None,
+        "escalate": cascade_of(jury),
     }
     return {name: word for name, word in words.items() if word is not None}
+
+
+def cascade_of(jury: AnyJury) -> dict[str, Any] | None:
+    """A jury's cascade with the names of its seats, tier by tier; None without one."""
+    how: Escalation | None = jury.spec.escalate
+    panels = panels_of(jury)
+    if how is None or not panels:
+        return None
+    panel = panels[0]
+    tiers = [[panel.seats[i].name for i in tier] for tier in panel.tiers]
+    return {"tiers": tiers, "agreement": how.agreement, "on": list(how.on), "within": how.within, "people": how.people}
 
 
 def fingerprint(jury: AnyJury) -> str:
@@ -115,6 +128,8 @@ def fingerprint(jury: AnyJury) -> str:
         "tie_break": function_name(spec.tie_break) if spec.tie_break else None,
         "panel": (spec.repetitions, panels[0].quorum() if panels else None, spec.assignment, spec.stop),
     }
+    if (cascade := cascade_of(jury)) is not None:
+        shaping["escalate"] = cascade
     if isinstance(jury, SessionJury):
         shaping |= session_shaping(jury)
     else:
@@ -140,6 +155,8 @@ def changes(before: RunManifest, now: RunManifest) -> list[str]:
         a, b = _plain(getattr(before, what)), _plain(getattr(now, what))
         if a != b:
             said.append(f"{what.replace('_', '-')} changed" + (f" from {a} to {b}" if len(f"{a}{b}") < 60 else ""))
+    if before.spec.get("escalate") != now.spec.get("escalate"):
+        said.append("escalate changed")
     return said + (session_changes(before.spec, now.spec) if now.kind == "session" else [])
 
 

@@ -22,6 +22,7 @@ from jury.governed import Estimate as Tokens
 from jury.providers import prices
 from jury.runner.describe import AnyJury
 from jury.runner.entries import Entry, entries, from_stdin, item_entry
+from jury.runner.outlook import reach
 from jury.runner.questions import questions
 from jury.runner.spec import Loader, RunSpec
 from jury.runner.targeting import recorded
@@ -46,6 +47,14 @@ class Line:
     cost: float | None = 0.0
     most: float | None = 0.0
 
+    def likely(self, share: float) -> Line:
+        """Where a cascade asks this judge about a share of the items: so much of all but the most it can cost."""
+        if share >= 1:
+            return self
+        cost = None if self.cost is None else self.cost * share
+        calls, into, out = (n * share for n in (self.calls, self.input_tokens, self.output_tokens))
+        return replace(self, calls=calls, input_tokens=into, output_tokens=out, cost=cost)
+
     def scaled(self, factor: float) -> Line:
         def times(value: float | None) -> float | None:
             return None if value is None else value * factor
@@ -63,11 +72,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """`known` questions need no call: they are answered in the folder or the cache."""
+    """`known` questions need no call: they are answered in the folder or the cache. `notes`: what was assumed."""
 
     items: int
     sampled: int
     lines: tuple[Line, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def calls(self) -> int:
@@ -108,6 +118,7 @@ def quoted(
     store = opened(cache)
     index = Index(Path(folder), private=True) if Path(folder).is_dir() else None
     lengths = _lengths(folder)
+    shares, notes = reach(jury, Path(folder))
     lines: dict[str, Line] = {}
     try:
         for entry in chosen:
@@ -121,7 +132,8 @@ def quoted(
         if store is not None:
             store.close()
     factor = items / len(chosen) if chosen else 0.0
-    return Quote(items, len(chosen), tuple(line.scaled(factor) for line in lines.values()))
+    scaled = [line.likely(shares.get(line.judge, 1.0)).scaled(factor) for line in lines.values()]
+    return Quote(items, len(chosen), tuple(scaled), notes)
 
 
 def _add(

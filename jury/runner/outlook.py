@@ -1,10 +1,19 @@
-"""Where a run that its budget ended stands: how wide the interval on its rate is, and what the rest would cost."""
+"""What is still to come: where a run that its budget ended stands, and how often a cascade goes on."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from jury.runner.describe import AnyJury, cascade_of
+from jury.store.index import RESULTS
+from jury.store.lines import read_lines
+
+ASSUMED = 1 / 3  # of the items on which a tier does not agree, before anything is known
+_ENOUGH = 20  # results that tell more than the assumption
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +48,28 @@ def outlook(totals: Mapping[str, Any], spent: float) -> Outlook | None:
         return Outlook(None, None, None, left, rest)
     interval = wilson(good, rated)
     return Outlook(good / rated, interval.low, interval.high, left, rest)
+
+
+def reach(jury: AnyJury, folder: Path) -> tuple[dict[str, float], tuple[str, ...]]:
+    """By judge of a cascade, the share of items that come to it; and a sentence that says where that is from."""
+    cascade = cascade_of(jury)
+    if cascade is None:
+        return {}, ()
+    reached: Counter[int] = Counter()
+    for _, line in read_lines(folder / RESULTS):
+        result: Any = line.get("result") or {}
+        tier: Any = result.get("tier")
+        if isinstance(tier, int):
+            reached[tier] += 1
+    seen = reached.total()
+    tiers = len(cascade["tiers"])
+    if seen >= _ENOUGH:
+        shares = [sum(n for tier, n in reached.items() if tier > below) / seen for below in range(tiers)]
+        told = f"as on the {seen:,} items in the folder"
+    else:
+        shares, told = [ASSUMED**below for below in range(tiers)], "an assumption, until the folder holds 20 items"
+    asked = ", ".join(f"tier {n} on {share:.0%}" for n, share in enumerate(shares, 1))
+    return (
+        {judge: share for names, share in zip(cascade["tiers"], shares, strict=True) for judge in names},
+        (f"cascade: {asked} of the items ({told}); at most all of them are asked everywhere",),
+    )

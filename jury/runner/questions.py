@@ -13,8 +13,11 @@ from jury.runner.entries import Entry
 from jury.sessions.judging import SessionJury
 
 
-def questions(jury: AnyJury, entry: Entry) -> Iterator[tuple[Seat, Case, int]]:
-    """(seat, case, repetition) of every question; none for a target that errored. Stand-ins are not counted."""
+def questions(jury: AnyJury, entry: Entry, *, first: bool = False) -> Iterator[tuple[Seat, Case, int]]:
+    """(seat, case, repetition) of every question; none for a target that errored. Stand-ins are not counted.
+
+    `first`: of a cascade only what is asked about every item.
+    """
     if entry.item.error is not None:
         return
     if isinstance(jury, SessionJury):
@@ -24,7 +27,8 @@ def questions(jury: AnyJury, entry: Entry) -> Iterator[tuple[Seat, Case, int]]:
             yield from jury.questions(named, context=one.context, number=one.number)
         return
     cases = _cases(jury, entry)
-    for seat in jury.panel.assigned(entry.item.number):
+    seats = jury.panel.assigned(entry.item.number)
+    for seat in [seats[i] for i in jury.panel.tiers[0]] if first and jury.spec.escalate else seats:
         for repetition in range(jury.spec.repetitions):
             for case in cases(seat, repetition):
                 yield seat, case, repetition

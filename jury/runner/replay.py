@@ -107,7 +107,7 @@ class _Again:
         own = manifest.rule.startswith("function ") or manifest.spec.get("tie_break") is not None
         self.method = _method(manifest.spec) if run.kind == "rubric" else None
         self.rule = None if own else Rule.of(None if self.method else manifest.rule or None, self.scale)
-        self.foreseeing = isinstance(manifest.spec.get("stop"), float)
+        self.foreseeing = isinstance(manifest.spec.get("stop"), float) or "escalate" in manifest.spec
         self.sessions = SessionReplay(manifest, None if own else manifest.rule) if run.kind == "session" else None
         self._log = log
 

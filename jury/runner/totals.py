@@ -28,6 +28,8 @@ class Totals:
     output_tokens: int = 0
     agreeing: int = 0  # results on which at least two votes decided, and all alike
     several: int = 0
+    tiers: Counter[int] = field(default_factory=Counter[int])  # of a cascade: items by the last tier that was asked
+    for_people: int = 0
 
     def add(self, result: Mapping[str, Any]) -> str:
         """Counts one result; returns its outcome in a word."""
@@ -35,6 +37,9 @@ class Totals:
             self.reasons[result["reason"]] += 1
         word = _pair_outcome(result) if self.kind == "pairwise" else _outcome(result)
         self.counts[word] += 1
+        if result.get("tier"):
+            self.tiers[result["tier"]] += 1
+            self.for_people += bool(result.get("for_people"))
         self.calls += result.get("calls") or 0
         self.calls_saved += result.get("calls_saved") or 0
         usage = cast("Mapping[str, Any]", result.get("usage") or {})
@@ -92,6 +97,9 @@ class Totals:
             "reasons": dict(self.reasons.most_common()),
             "failures": dict(self.failures.most_common()),
         }
+        if self.tiers:
+            made["tiers"] = {str(tier): self.tiers[tier] for tier in sorted(self.tiers)}
+            made["for_people"] = self.for_people
         if self.kind == "pairwise":
             made["flips"] = dict(self.flips.most_common())
         return made

@@ -176,7 +176,7 @@ def brief(result: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, "votes": votes} if votes else kept
 
 
-_BRIEF = ("status", "reason", "pass", "winner", "calls", "calls_saved", "usage", "agreement")
+_BRIEF = ("status", "reason", "pass", "winner", "calls", "calls_saved", "usage", "agreement", "tier", "for_people")
 
 
 @cache

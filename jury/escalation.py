@@ -1,0 +1,147 @@
+"""A cascade: a few seats are asked first, the others only where these do not agree. Which, and when to go on. Pure.
+
+    escalate=2                                                 # the two cheapest, then the rest
+    escalate=[["openai/gpt-5-nano", "gemini/gemini-2.5-flash-lite"], "rest", "people"]
+    escalate={"tiers": [["nano"], "rest"], "on": ["FAIL"]}     # a FAIL of the first is always looked at by the rest
+
+A tier settles an item where all its seats gave a verdict, they agree, and the rule makes a verdict of all votes so far.
+All votes count, by the panel's rule and weights. What the last tier leaves open is for people, if the cascade ends so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self, cast
+
+from jury.aggregation import Ballot, Rule, decide
+from jury.errors import ConfigError
+from jury.scales import Numeric
+
+REST, PEOPLE = "rest", "people"
+
+
+@dataclass(frozen=True, slots=True)
+class Escalation:
+    """`tiers`: names of seats, tier by tier, `rest` for all others; or how many of the cheapest are the first tier.
+
+    `agreement`: the share of a tier's votes that must be alike. `on`: verdicts that always go on to the next tier.
+    `within`: how far apart scores may be; without it they agree on the same side of the threshold. `people`: what the
+    last tier does not settle is marked for people. Raises `ConfigError`.
+    """
+
+    tiers: int | tuple[tuple[str, ...], ...]
+    agreement: float = 1.0
+    on: tuple[Any, ...] = ()
+    within: float | None = None
+    people: bool = False
+
+    def __post_init__(self) -> None:
+        share: Any = self.agreement
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0.5 < share <= 1:
+            raise ConfigError(f"escalate: agreement must be a share above 0.5 and at most 1, got {share!r}")
+        width: Any = self.within
+        if width is not None and (isinstance(width, bool) or not isinstance(width, int | float) or width < 0):
+            raise ConfigError(f"escalate: within must be a number from 0, got {width!r}")
+        if isinstance(self.tiers, int) and (isinstance(cast("Any", self.tiers), bool) or self.tiers < 1):
+            raise ConfigError(f"escalate: the number of seats to ask first must be at least 1, got {self.tiers!r}")
+
+    @classmethod
+    def of(cls, given: Any) -> Self | None:
+        """From a number, a list of tiers, or a mapping with these fields. Raises `ConfigError`."""
+        if given is None or isinstance(given, cls):
+            return given
+        if isinstance(given, Mapping):
+            options = dict(cast("Mapping[str, Any]", given))
+            known = [f.name for f in fields(cls)]
+            unknown = [k for k in options if k not in known]
+            if unknown or "tiers" not in options:
+                raise ConfigError(f"escalate needs tiers and knows {', '.join(known)}; got {', '.join(options)}")
+            tiers, people = _tiers(options.pop("tiers"))
+            on = options.pop("on", ())
+            listed = tuple(cast("Sequence[Any]", on)) if isinstance(on, list | tuple) else (on,)
+            return cls(tiers, on=listed, people=bool(options.pop("people", people)), **options)
+        tiers, people = _tiers(given)
+        return cls(tiers, people=people)
+
+    def places(self, names: Sequence[str], cheapest: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+        """The places of the seats, tier by tier. `cheapest`: all places, the cheapest first. Raises `ConfigError`."""
+        if isinstance(self.tiers, int):
+            if self.tiers >= len(names):
+                raise ConfigError(f"escalate: of {len(names)} judges at most {len(names) - 1} can be asked first")
+            first = cheapest[: self.tiers]
+            return tuple(sorted(first)), tuple(i for i in range(len(names)) if i not in first)
+        named = [n for tier in self.tiers for n in tier if n != REST]
+        unknown = [n for n in named if n not in names]
+        if unknown:
+            raise ConfigError(f"escalate names {unknown}, who are not on the panel: {list(names)}")
+        twice = [n for n, count in Counter(named).items() if count > 1]
+        if twice:
+            raise ConfigError(f"escalate: {twice[0]} is in two tiers")
+        rest = [i for i, name in enumerate(names) if name not in named]
+        placed = any(REST in tier for tier in self.tiers)
+        if rest and not placed:
+            raise ConfigError(f"escalate leaves out {[names[i] for i in rest]}: add a tier, or 'rest'")
+        made = [[names.index(n) for n in tier if n != REST] + (rest if REST in tier else []) for tier in self.tiers]
+        tiers = tuple(tuple(sorted(tier)) for tier in made if tier)
+        if len(tiers) < 2:
+            raise ConfigError("escalate needs two tiers of judges: some that are asked first, and others")
+        return tiers
+
+    def check(self, rule: Rule) -> None:
+        """What depends on the verdicts. Raises `ConfigError`."""
+        scale = rule.scale
+        if isinstance(scale, Numeric):
+            if scale.threshold is None and self.within is None:
+                raise ConfigError("escalate: scores without a threshold need within, how far apart they may be")
+            if self.on:
+                raise ConfigError("escalate: on is for labels; scores go on by threshold and within")
+            return
+        if self.within is not None:
+            raise ConfigError("escalate: within is for scores")
+        unknown = [v for v in self.on if v not in scale.values]
+        if unknown:
+            raise ConfigError(f"escalate: on holds {unknown}; verdicts are {list(scale.values)}")
+
+    def settled(self, tier: Sequence[Ballot], votes: Sequence[Ballot], rule: Rule) -> bool:
+        """Whether the tier that was asked last agrees, and all votes so far make a verdict. Never with a failure in it.
+
+        A vote of weight 0 agrees or disagrees like any other.
+        """
+        values = [v.value for v in tier]
+        if not values or not all(v.decided for v in tier) or any(v in self.on for v in values):
+            return False
+        if isinstance(rule.scale, Numeric):
+            if not self._close(values, rule.scale):
+                return False
+        elif Counter(values).most_common(1)[0][1] < self.agreement * len(values) - 1e-9:
+            return False
+        return decide(votes, rule, 1, len(votes)).status != "inconclusive"
+
+    def _close(self, values: Sequence[float], scale: Numeric) -> bool:
+        if self.within is not None and max(values) - min(values) > self.within + 1e-12:
+            return False
+        if scale.threshold is None:
+            return True
+        passing = sum(v >= scale.threshold for v in values)
+        return max(passing, len(values) - passing) >= self.agreement * len(values) - 1e-9
+
+
+def _tiers(given: Any) -> tuple[int | tuple[tuple[str, ...], ...], bool]:
+    """Tiers as they were given, and whether people come last."""
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given, False
+    if not isinstance(given, list | tuple):
+        raise ConfigError(f"escalate must be a number, a list of tiers or a mapping, got {given!r}")
+    tiers = list(cast("Sequence[Any]", given))
+    people = bool(tiers) and tiers[-1] == PEOPLE
+    made: list[tuple[str, ...]] = []
+    for tier in tiers[:-1] if people else tiers:
+        names = [tier] if isinstance(tier, str) else list(cast("Sequence[Any]", tier))
+        if not names or not all(isinstance(n, str) and n.strip() for n in names):
+            raise ConfigError(f"escalate: a tier is a name or a list of names of judges, got {tier!r}")
+        if PEOPLE in names:
+            raise ConfigError("escalate: people come last, after all judges")
+        made.append(tuple(names))
+    return tuple(made), people

@@ -1,0 +1,86 @@
+"""Who sits on a panel: seats told apart by their names, and the words of a panel checked. Asks nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any, cast
+
+from jury.errors import ConfigError
+from jury.judge import JudgeSpec
+from jury.providers.base import Settings
+
+LONGEST_S = 10**7  # about four months: more than any call, less than any clock of an event loop overflows at
+
+
+def distinct(judges: Sequence[JudgeSpec], taken: Collection[str] = ()) -> list[JudgeSpec]:
+    """Equal seats once; a model that sits twice with other settings gets a number, so that every name is its own.
+
+    `taken`: names that are given away already. Raises `ConfigError` for an id that is.
+    """
+    seen: list[JudgeSpec] = []
+    for judge in judges:
+        if judge not in seen:
+            seen.append(judge)
+    used = {*taken, *(j.id for j in seen if j.id)}
+    ids = [j.id for j in seen if j.id]
+    twice = sorted({name for name in ids if name in taken or ids.count(name) > 1})
+    if twice:
+        raise ConfigError(f"judges: two different seats are called {twice[0]!r}; give each its own id")
+    named: list[JudgeSpec] = []
+    for judge in seen:
+        if judge.id is None:
+            name = next(n for n in _numbered(judge.name) if n not in used)
+            used.add(name)
+            named.append(judge if name == judge.name else replace(judge, id=name))
+        else:
+            named.append(judge)
+    return named
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}#{i}" for i in count(2))
+
+
+def question_of(judge: JudgeSpec) -> JudgeSpec:
+    """What is asked of a seat, apart from its name, its weight and its family."""
+    return replace(judge, id=None, weight=1.0, family=None, settings=judge.settings or None)
+
+
+def check_stop(given: Any) -> str | float | None:
+    """`stop` as a panel knows it. Raises `ConfigError`."""
+    if given is None or given == "decided":
+        return given
+    try:
+        sure = float(given) if isinstance(given, str) else given
+    except ValueError:
+        sure = None
+    if isinstance(sure, bool) or not isinstance(sure, float) or not 0.5 < sure < 1:
+        raise ConfigError(f"stop must be None, 'decided' or a probability such as 0.98, got {given!r}")
+    return sure
+
+
+def check_count(name: str, value: Any) -> None:
+    """Raises `ConfigError` for what is no whole number from 1."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ConfigError(f"{name} must be a whole number from 1, got {value!r}")
+
+
+def check_settings(settings: Settings, whose: str = "") -> None:
+    """Raises `ConfigError` naming the setting that is wrong, and whose it is."""
+    check_count(f"max_tokens{whose}", settings.max_tokens)
+    for name, value in (("retries", settings.retries), ("reask", settings.reask)):
+        if isinstance(cast("Any", value), bool) or not isinstance(value, int) or value < 0:
+            raise ConfigError(f"{name}{whose} must be a whole number from 0, got {value!r}")
+    timeout: Any = settings.timeout_s
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= LONGEST_S:
+        raise ConfigError(f"timeout_s{whose} must be above 0 and at most {LONGEST_S:,}, got {timeout!r}")
+    heat: Any = settings.temperature
+    if heat is not None and (
+        isinstance(heat, bool) or not isinstance(heat, int | float) or not 0 <= heat < float("inf")
+    ):
+        raise ConfigError(f"temperature{whose} must be a number from 0 or None, got {heat!r}")
+    if not isinstance(cast("Any", settings.structured_output), bool):
+        raise ConfigError(f"structured_output{whose} must be True or False, got {settings.structured_output!r}")
