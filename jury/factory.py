@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 from jury import prompts
@@ -152,10 +153,21 @@ def panel_of(panel: PanelSpec | None, settings: Mapping[str, Any], **given: Any)
             names = sorted([*chosen, *(k for k, v in settings.items() if v is not None)])
             raise ConfigError(f"panel= already says everything about the panel; leave out {', '.join(names)}")
         return panel
+    if isinstance(rule := chosen.get("aggregator"), str):
+        chosen["aggregator"] = _weighed(rule)
     weights = chosen.get("weights")
     if weights is not None and not isinstance(weights, Mapping):
         chosen["weights"] = _weights(weights, chosen.get("judges", ()))
     return PanelSpec(**chosen, settings=_settings(settings))
+
+
+def _weighed(rule: str) -> Any:
+    """A rule's name as it is; a path as the weights that `jury calibrate` left there."""
+    if "/" not in rule and rule.isidentifier() and not Path(rule).is_dir():
+        return rule
+    from jury.weighing import is_path, stored_weights  # numpy, on this path only
+
+    return stored_weights(rule) if is_path(rule) else rule
 
 
 def _weights(given: Any, judges: Sequence[JudgeSpec]) -> dict[str, float]:

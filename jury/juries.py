@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 from jury import namespace, templates
 from jury.aggregation import Rule
 from jury.judge import Prompt
+from jury.keys import function_name
 from jury.panel import Panel, PanelSpec
 from jury.scales import Scale
 
@@ -64,9 +65,27 @@ class BaseJury:
 
     def _make(self) -> Panel:
         panel = self._seated()
+        if getattr(self.spec.aggregator, "holds_for", None):
+            self._hold(panel)
         for prompt in panel.prompts[1:]:
             self._check(prompt)
         return panel
+
+    def _hold(self, panel: Panel) -> None:
+        """Weights that were fitted on other judges, prompts or criteria are refused."""
+        from jury.weighing import Fitted, check_weights  # loaded by whoever made the weights
+
+        if isinstance(self.spec.aggregator, Fitted):
+            seats = [
+                {
+                    "id": seat.name,
+                    "model": seat.spec.model,
+                    "prompt": seat.prompt.spec.digest,
+                    "function": function_name(seat.function.function) if seat.function else None,
+                }
+                for seat in panel.seats
+            ]
+            check_weights(self.spec.aggregator, self.criteria, seats)
 
     def _check(self, prompt: Prompt) -> None:
         known = namespace.known(self.kind, {**self.variables, **self._own_names()})

@@ -38,7 +38,8 @@ from jury.stats import (
 )
 from jury.stats.table import Category
 from jury.store import RunManifest
-from jury.weighing import Fitted, fit, plurality_of
+from jury.weighing import Fitted, fit, held_for, plurality_of
+from jury.weighing import expired as why_expired
 
 PANEL = "the panel"
 DOUBT = 0.8  # confidence at which labels speak against a raw rate: a warning that is missed costs more than a false one
@@ -126,24 +127,17 @@ def part_of(item: str) -> str:
 
 
 def holds_for(manifest: RunManifest) -> dict[str, Any]:
-    """Model and prompt digest of each seat: what a calibration is true of."""
-    return {str(j.get("id")): {"model": j.get("model"), "prompt": j.get("prompt")} for j in manifest.judges}
+    """Model, prompt digest and criteria of each seat: what a calibration is true of."""
+    return held_for(manifest.criteria, manifest.judges)
 
 
 def expired(made_for: Mapping[str, Any], manifest: RunManifest) -> str:
     """Why a calibration no longer holds for a run; empty where it does."""
-    now = holds_for(manifest)
-    if set(now) != set(made_for):
-        return f"the judges were {sorted(made_for)} and are {sorted(now)}"
-    for judge, was in made_for.items():
-        for what in ("model", "prompt"):
-            if was.get(what) != now[judge].get(what):
-                return f"the {what} of {judge} was {was.get(what)} and is {now[judge].get(what)}"
-    return ""
+    return why_expired(made_for, holds_for(manifest))
 
 
 def version_of(manifest: RunManifest) -> str:
-    """Twelve digits that change with any judge, model or prompt."""
+    """Twelve digits that change with any judge, model, prompt or criteria."""
     return hashlib.sha256(repr(sorted(holds_for(manifest).items())).encode()).hexdigest()[:12]
 
 

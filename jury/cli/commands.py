@@ -70,7 +70,11 @@ Assignment = Annotated[
 ]
 Aggregator = Annotated[
     str | None,
-    typer.Option(metavar="RULE", help="mode, majority, unanimous, median, min, ...", rich_help_panel=_JUDGING),
+    typer.Option(
+        metavar="RULE",
+        help="mode, majority, unanimous, median, min, ...; or a run that jury calibrate fitted weights on.",
+        rich_help_panel=_JUDGING,
+    ),
 ]
 Stop = Annotated[
     str | None,

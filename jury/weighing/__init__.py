@@ -7,6 +7,7 @@
     labelled.py      25 labels or more: accuracies of judges, and as much regression as the labels bear
     calibrated.py    25 labels or more: the panel's own vote share or mean, mapped to what people say
     asking.py        whom to ask next and when to stop, learned from panels that were asked in full
+    stored.py        weights on the disk, and what they hold for
     auto.py          the choice between them, and the plurality where there is too little to learn from
 
 What is measured about them on recorded votes is in docs/design/trust.md. Loads numpy.
@@ -21,6 +22,7 @@ from jury.weighing.consistency import fit_consistency
 from jury.weighing.fitted import Fitted, Source, plurality_of
 from jury.weighing.labelled import ENOUGH_LABELS, fit_labelled
 from jury.weighing.latent import fit_dawid_skene
+from jury.weighing.stored import check_weights, expired, held_for, is_path, stored_weights
 from jury.weighing.table import Said, VoteTable, vote_table
 
 __all__ = [
@@ -32,13 +34,18 @@ __all__ = [
     "ScoreMap",
     "Source",
     "VoteTable",
+    "check_weights",
+    "expired",
     "fit",
     "fit_calibrated",
     "fit_consistency",
     "fit_dawid_skene",
     "fit_labelled",
     "fit_scores",
+    "held_for",
+    "is_path",
     "plan_asking",
     "plurality_of",
+    "stored_weights",
     "vote_table",
 ]
