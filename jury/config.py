@@ -78,8 +78,8 @@ def read(path: Path) -> Config:
             raise ConfigError(f"{path}: {name} must be a mapping")
         tables[name] = cast("dict[str, Any]", table)
         for key, value in tables[name].items():
-            if not isinstance(value, dict):
-                raise ConfigError(f"{path}: {name}.{key} must be a mapping")
+            if not isinstance(key, str) or not isinstance(value, dict):  # YAML has other keys than texts
+                raise ConfigError(f"{path}: {name}.{key} must be a mapping under a text")
     return Config(tuple(cast("list[str]", judges)), tables["providers"], tables["prices"], path)
 
 

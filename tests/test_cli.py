@@ -426,6 +426,35 @@ def test_check_says_what_is_missing(run: Run, tmp_path: Path) -> None:
     assert "OPENAI_API_KEY" in out
 
 
+def test_check_reads_all_of_the_configuration(run: Run, tmp_path: Path) -> None:
+    settings = tmp_path / "jury.yaml"
+    settings.write_text(
+        "prices: {my/model: {input: 1, output: 2}}\nproviders: {my: {base_url: 'http://127.0.0.1:1/v1'}}\n"
+    )
+    code, out, _ = run("check", "answers.jsonl", "-j", "checks:short")
+    assert (code, "jury.yaml: as it should be" in out) == (0, True)
+    settings.write_text(
+        "prices:\n  openai/gpt-5-mini: {input: cheap, output: 2}\n  gpt-5: {input: 1, output: 2}\n"
+        "  my/model: {inputs: 1}\n  my/other: {input: -1, output: 2}\n  my/good: {input: 0, output: 0}\n"
+        "providers:\n  mine: {base_urll: 'http://x'}\n  plain: {base_url: 'ftp://x'}\n"
+    )
+    code, out, _ = run("check", "answers.jsonl", "-j", "checks:short", "--json")
+    problems = json.loads(out)["configuration"]["problems"]
+    assert code == 2
+    assert [p.partition(":")[0].split(" ")[0] for p in problems] == [
+        "providers.mine",
+        "plain",
+        "prices.openai/gpt-5-mini.input",
+        "prices.gpt-5",
+        "prices.my/model",
+        "prices.my/other.input",
+    ]
+    code, out, _ = run("check", "answers.jsonl", "-j", "checks:short")
+    assert code == 2
+    assert "got 'cheap'" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
 def test_check_with_a_call(run: Run) -> None:
     good, bad = script("good.json", {"value": True}), script("bad.json", None)
     assert run("check", "-j", good, "--call")[0] == 0

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from typer.main import get_command
 
 from jury.cli import app, front
 from jury.cli.__main__ import main
@@ -65,3 +68,23 @@ def test_titles_stand_out_on_a_terminal_only(
     assert "\x1b" not in ended(capsys, "--help")[1]
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert ("\x1b[1mRuns\x1b[0m" in ended(capsys, "--help")[1]) is bold
+
+
+def parameters(name: str) -> list[tuple[str, Any]]:
+    """(full name of the command, option or argument), its sub-commands' too."""
+    found: list[tuple[str, Any]] = []
+
+    def walk(full: str, command: Any) -> None:
+        for each, below in getattr(command, "commands", {}).items():
+            walk(f"{full} {each}", below)
+        found.extend((full, p) for p in command.params)
+
+    whole: Any = get_command(app.make([name]))
+    walk(name, whole.commands[name])
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(app.COMMANDS))
+def test_every_option_says_what_it_is(name: str) -> None:
+    silent = [(full, p.name) for full, p in parameters(name) if not (p.help or "").strip() and not p.hidden]
+    assert silent == []

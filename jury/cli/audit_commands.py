@@ -155,7 +155,10 @@ def rank(
     config: Annotated[
         str | None, typer.Option(metavar="FILE", help="A pairwise run as YAML.", rich_help_panel=_CONTEST)
     ] = None,
-    judges: Annotated[list[str] | None, typer.Option("--judges", "-j", metavar="A,B", rich_help_panel=_CONTEST)] = None,
+    judges: Annotated[
+        list[str] | None,
+        typer.Option("--judges", "-j", metavar="A,B", help="Who compares them.", rich_help_panel=_CONTEST),
+    ] = None,
     criteria: Annotated[
         str | None, typer.Option(metavar="TEXT", help="What makes one better.", rich_help_panel=_CONTEST)
     ] = None,

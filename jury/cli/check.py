@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from jury import names, prompts, sync
+from jury import config, names, prompts, sync
 from jury.cli import exits
 from jury.cli.asked import ANYONE, Asked, pairs_of, pairwise, pointwise, prompt_texts
 from jury.cli.items import Items, comes_once, pair_fields, row_at
@@ -18,6 +18,7 @@ from jury.cli.tables import facts, money, shorten, stdout, word
 from jury.cli.writing import aside, print_json
 from jury.datasets import FIELDS, find, to_item
 from jury.errors import ConfigError
+from jury.providers import endpoints, prices
 from jury.templates import Template
 
 QUESTION, ANSWER, WRONG = "What is two plus two?", "4", "5"
@@ -41,14 +42,22 @@ def check(asked: Asked) -> int:
     if [j["judge"] for j in judges] == [ANYONE]:
         judges[0]["problem"] = "no judges: --judges, JURY_JUDGES, JUDGE_MODEL or jury.yaml"
     prompt = _prompt(asked, "pairwise" if pair else "pointwise")
-    found = {"prompt": prompt, "judges": judges, "data": data}
+    settings = _settings()
+    found = {"prompt": prompt, "judges": judges, "data": data, "configuration": settings}
     if asked.json:
         print_json(found)
     else:
         _print(found)
     if any(j.get("error") for j in judges):
         return exits.NO_RESULT
-    return exits.USAGE if prompt["unknown"] or any(j["problem"] for j in judges) else exits.OK
+    wrong = prompt["unknown"] or settings["problems"] or any(j["problem"] for j in judges)
+    return exits.USAGE if wrong else exits.OK
+
+
+def _settings() -> dict[str, Any]:
+    """The configuration file: all of its prices and providers, also those that no judge here needs."""
+    file = config.load().path
+    return {"file": str(file) if file else None, "problems": [*endpoints.problems(), *prices.problems()]}
 
 
 def _prompt(asked: Asked, kind: names.Kind) -> dict[str, Any]:
@@ -103,6 +112,10 @@ def _print(found: dict[str, Any]) -> None:
         else:
             told = word("ready", "pass")
         lines.append(("judges" if i == 0 else "", Text.assemble(judge["judge"].ljust(width + 2), told)))
+    settings = found["configuration"]
+    if settings["file"]:
+        lines.append(("settings", settings["file"] if settings["problems"] else f"{settings['file']}: as it should be"))
+        lines += [("", word(problem, "fail")) for problem in settings["problems"]]
     if data:
         fields = ", ".join(f if f == column else f"{f} = {column}" for f, column in data["fields"].items())
         lines.append(("data", f"{data['file']}: {data['rows']} {'pairs' if data['pairs'] else 'rows'}"))

@@ -16,7 +16,9 @@ Criteria = Annotated[
     str | None, typer.Option("--criteria", "-c", metavar="TEXT", help="For examples that bring none of their own.")
 ]
 Repetitions = Annotated[int | None, typer.Option(metavar="N", help="Each judge N times.", rich_help_panel=_HOW)]
-Temperature = Annotated[float | None, typer.Option(metavar="T", rich_help_panel=_HOW)]
+Temperature = Annotated[
+    float | None, typer.Option(metavar="T", help="Of the models' answers (default: 0).", rich_help_panel=_HOW)
+]
 MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Of one reply.", rich_help_panel=_HOW)]
 Timeout = Annotated[float | None, typer.Option(metavar="S", help="Seconds for one call.", rich_help_panel=_HOW)]
 

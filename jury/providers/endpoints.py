@@ -120,6 +120,17 @@ def find(name: str) -> Endpoint | None:
     return replace(found, base_url=_checked(name, found.base_url))
 
 
+def problems() -> list[str]:
+    """What is wrong with the providers of the configuration, a sentence each. Raises `ConfigError`."""
+    found: list[str] = []
+    for name in config.load().providers:
+        try:
+            find(name)
+        except ConfigError as error:
+            found.append(str(error))
+    return found
+
+
 def by_hand(name: str, key: str | None, base_url: str | None) -> Endpoint:
     """An endpoint that code names: without a base URL the usual one, with one no key but the one given with it."""
     if base_url is None:

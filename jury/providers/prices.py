@@ -123,6 +123,20 @@ def find(provider: str, model: str) -> Price | None:
     return PRICES.get(f"{provider}/{model}") or PRICES.get(f"{provider}/{_SNAPSHOT.sub('', model)}")
 
 
+def problems() -> list[str]:
+    """What is wrong with the prices of the configuration, a sentence each. Raises `ConfigError`."""
+    found: list[str] = []
+    for name, row in config.load().prices.items():
+        if not all(part.strip() for part in name.partition("/")):
+            found.append(f"prices.{name}: a price is named by provider/model, or provider/* for all of its models")
+            continue
+        try:
+            _own(name, row)
+        except ConfigError as error:
+            found.append(str(error))
+    return found
+
+
 def cost(price: Price | None, usage: Usage | None, body: Any = None) -> float | None:
     """US dollars of one call, None where a price or a count is unknown. `body`: the reply's JSON (tiers, caches)."""
     if price is None or usage is None or usage.input_tokens is None or usage.output_tokens is None:
