@@ -6,6 +6,7 @@ and its traps; what all messages have in common is in `turns.py`, files and brok
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -30,6 +31,7 @@ from jury.transcripts import (
 from jury.transcripts.draft import Draft
 from jury.transcripts.reading import Document, read_source, shown
 
+logger = logging.getLogger("jury.transcripts")
 Source = str | bytes | PathLike[str] | Mapping[str, Any] | Sequence[Any]
 
 
@@ -90,10 +92,14 @@ def _load(source: Source, format: str | None) -> tuple[Document, list[Session]]:
     document = read_source(source)
     name = format or _detect(document)
     sessions = [draft.finish(name, document.file) for draft in _FORMATS[name].read(document)]
-    sessions = [s for s in sessions if s.events or s.error]
-    if not sessions:
+    found = [s for s in sessions if s.events or s.error]
+    if not found:
         raise document.error(f"holds no message that could be read as {name}", "no_messages")
-    return document, sessions
+    if len(found) < len(sessions):
+        empty = [f"{n} ({s.id})" if s.id else str(n) for n, s in enumerate(sessions, 1) if s not in found]
+        where = document.file or "the source"
+        logger.warning("%s: of %d sessions these hold no message: %s", where, len(sessions), ", ".join(empty))
+    return document, found
 
 
 def _detect(document: Document) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from jury.transcripts.draft import Draft, target_error, text_id
 from jury.transcripts.reading import Document, Record, shown
-from jury.transcripts.shapes import Object, as_list, as_object, words
+from jury.transcripts.shapes import EMPTY, Object, as_list, as_object, objects, words
 from jury.transcripts.turns import add_message, role_of
 
 
@@ -61,7 +61,23 @@ def read_record(document: Document, record: Object, line: int | None, *, flag: b
     if record.get("system"):
         add_message(draft, {"role": "system", "content": record["system"]}, flag=None)
     add_values(document, draft, as_list(record["messages"]), line, flag=flag)
+    if draft.events and draft.events[-1].type in ("user", "tool_result"):
+        _answer(draft, record, flag)
     return draft
+
+
+def _answer(draft: Draft, record: Object, flag: bool | None) -> None:
+    """The answer where it stands beside the messages that were sent, as logs of requests have it."""
+    for key in ("response", "completion", "output"):
+        given = record.get(key)
+        body = as_object(given) or EMPTY
+        choice = (objects(body.get("choices")) or [EMPTY])[0]
+        message = as_object(choice.get("message")) or body
+        if isinstance(given, str):
+            message = {"role": "assistant", "content": given}
+        if role_of(message) == "assistant":
+            add_message(draft, message, flag=flag)
+            return
 
 
 def add_values(document: Document, draft: Draft, values: Iterable[Any], line: int | None, *, flag: bool | None) -> None:
@@ -74,6 +90,7 @@ def add_records(document: Document, draft: Draft, records: Iterable[Record], *, 
     for number, record in enumerate(records, 1):
         body = as_object(record.value)
         if body is None or role_of(body) is None:
-            read = f"expected a message with a role, read {shown(record.value)} (message {number})"
-            raise document.error(read, line=record.line)
+            role = None if body is None else body.get("role")
+            read = shown(record.value) if role is None else f"the role {shown(role)}"
+            raise document.error(f"expected a message with a role, read {read} (message {number})", line=record.line)
         add_message(draft, body, flag=flag)

@@ -15,7 +15,7 @@ from jury.transcripts.chat import is_message
 from jury.transcripts.draft import Draft, target_error, text_id
 from jury.transcripts.reading import Document, shown
 from jury.transcripts.shapes import EMPTY, Object, as_list, as_object, words
-from jury.transcripts.turns import add_message, as_text
+from jury.transcripts.turns import add_message, as_text, role_of
 
 Line = tuple[int | None, Object]
 _TYPES = ("user", "assistant")
@@ -41,6 +41,8 @@ def read(document: Document) -> list[Draft]:
     lines: list[Line] = []
     seen: set[str] = set()
     for line, body in document.objects("a line of a session log"):
+        if not isinstance(body.get("type"), str) and ("messages" in body or role_of(body) is not None):
+            raise document.error(f"expected a line of a session log, read {shown(body)}", line=line)
         if body.get("type") not in _TYPES or body.get("isMeta"):
             continue
         if not is_message(body.get("message")):
@@ -53,6 +55,8 @@ def read(document: Document) -> list[Draft]:
     draft = Draft()
     if not own and lines:
         draft.note("every line belongs to a sub-agent: its own session was read")
+    elif len(own) < len(lines):
+        draft.note(f"lines of sub-agents were left out: {len(lines) - len(own)}")
     for _, group in groupby(own or lines, key=_answer):
         _turn(draft, [body for _, body in group])
     return [draft]

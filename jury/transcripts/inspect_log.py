@@ -52,6 +52,9 @@ def _sample(document: Document, line: int | None, sample: Object) -> Draft:
         model=words((as_object(sample.get("output")) or EMPTY).get("model")),
         metadata={"epoch": sample["epoch"]} if sample.get("epoch") is not None else {},
     )
+    limit = as_object(sample.get("limit"))
+    if limit is not None:
+        draft.note(f"the sample ended at a limit ({limit.get('type') or 'unknown'})")
     attached = as_object(sample.get("attachments"))
     messages = sample["messages"]
     add_values(document, draft, as_list(_attach(messages, attached) if attached else messages), line, flag=False)

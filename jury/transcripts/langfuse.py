@@ -49,7 +49,9 @@ def _session(document: Document, line: int | None, trace: Object, observations: 
     draft = Draft(id=text_id(trace.get("id")))
     ordered = sorted(observations, key=lambda o: str(o.get("startTime") or ""))
     generations = [o for o in ordered if o.get("type") == "GENERATION"]
-    spoken = longest(draft, [[*messages_of(g.get("input")), *as_answer(g.get("output"))] for g in generations])
+    calls = [[*messages_of(g.get("input")), *as_answer(g.get("output"))] for g in generations]
+    given = opened(trace.get("input"))
+    spoken = longest(draft, calls, given if isinstance(given, str) else None)
     tools = [_tool(o) for o in ordered if o.get("type") == "TOOL"]
     if spoken:
         add_values(document, draft, spoken, line, flag=None)

@@ -3,7 +3,7 @@
 Traps: the root run (`parent_run_id` null) has the whole conversation in `outputs.messages`, and the `llm` runs under it
 repeat it: it is counted once. Messages are LangChain's (human, ai, tool), plain or serialised; `args` is an object. A
 failed tool is a `tool` run with an `error` and null outputs. A failed root has no outputs: then the longest `llm` run
-under it tells what happened, and the session carries the error.
+under it tells what happened, and the session carries the error. A trace of plain functions has no messages at all.
 """
 
 from __future__ import annotations
@@ -49,9 +49,28 @@ def _session(document: Document, line: int | None, root: Object, under: list[Obj
         spoken = made
     else:  # the outputs hold the answer alone
         spoken = [*given, *made]
-    add_values(document, draft, spoken, line, flag=None)
-    draft.apply([_tool(r) for r in under if r.get("run_type") == "tool"])
+    runs = [_tool(r) for r in under if r.get("run_type") == "tool"]
+    if spoken:
+        add_values(document, draft, spoken, line, flag=None)
+        draft.apply(runs)
+    else:
+        _outline(draft, root, runs)
     return draft
+
+
+def _outline(draft: Draft, root: Object, runs: list[ToolRun]) -> None:
+    """A trace without any messages, as of a decorated function: what went in, the tool runs, what came out."""
+    draft.say("user", _words(root.get("inputs")) or None)
+    for run in runs:
+        draft.call(run.id, run.name, run.arguments)
+        draft.result(run.id, run.text, run.is_error, run.name)
+    draft.say("assistant", _words(root.get("outputs")))
+
+
+def _words(values: object) -> str:
+    """Inputs or outputs as a text: the one value where there is only one, else JSON."""
+    body = as_object(values)
+    return as_text(values if body is None else next(iter(body.values())) if len(body) == 1 else body or None)
 
 
 def _conversation(run: Object) -> list[object]:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from jury.sessions.events import Event
 from jury.transcripts.draft import Draft
 from jury.transcripts.reading import Document, shown
-from jury.transcripts.shapes import Object
+from jury.transcripts.shapes import Object, as_object
 from jury.transcripts.turns import as_text
 
 _SPOKEN = ("system", "user", "assistant", "thinking")
+_KINDS = (*_SPOKEN, "tool_call", "tool_result", "gap")
 
 
 def _kind(body: Object) -> Any:
@@ -20,12 +22,12 @@ def _kind(body: Object) -> Any:
 
 
 def matches(document: Document) -> bool:
-    """Every record is an event: other formats have types of these names too, but not with a text beside them."""
-    bodies = document.bodies
-    return len(bodies) == len(document.records) > 0 and all(
-        _kind(body) in (*_SPOKEN, "tool_call", "tool_result") and not {"message", "role", "content"} & body.keys()
-        for body in bodies
-    )
+    """The first record is an event: other formats have types of these names too, but not with a text beside them.
+
+    One that is none after it is an error of its line.
+    """
+    first = as_object(document.records[0].value) if document.records else None
+    return first is not None and _kind(first) in _KINDS and not {"message", "role", "content"} & first.keys()
 
 
 def read(document: Document) -> list[Draft]:
@@ -34,6 +36,9 @@ def read(document: Document) -> list[Draft]:
         kind = _kind(body)
         if kind in _SPOKEN and isinstance(body.get("text"), str):
             draft.say(kind, body["text"])
+        elif kind == "gap":
+            draft.events.append(Event(0, "gap", as_text(body.get("text"))))
+            draft.note("the recording itself has gaps")
         elif kind == "tool_call":
             draft.call(body.get("id"), body.get("name"), body.get("arguments", body.get("arguments_text")))
         elif kind == "tool_result":
@@ -41,5 +46,6 @@ def read(document: Document) -> list[Draft]:
             text = as_text(body.get("result", body.get("text")))
             draft.result(body.get("id"), text, flag if isinstance(flag, bool) else None, body.get("name"))
         else:
-            raise document.error(f"expected an event, read {shown(body)}", line=line)
+            read = shown(body) if kind is None or kind in _KINDS else f"the type {shown(kind)}"
+            raise document.error(f"expected an event, read {read}", line=line)
     return [draft]

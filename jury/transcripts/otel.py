@@ -19,6 +19,8 @@ from jury.transcripts.shapes import EMPTY, Object, as_list, as_object, first, ob
 from jury.transcripts.traces import longest, spans_under
 from jury.transcripts.turns import as_text
 
+_MESSAGES = ("gen_ai.input.messages", "gen_ai.output.messages")
+
 
 def matches(document: Document) -> bool:
     return any("resourceSpans" in b or "resource_spans" in b or _is_span(b) for b in document.bodies)
@@ -43,11 +45,11 @@ def read(document: Document) -> list[Draft]:
     drafts = [_session(document, name, group) for name, group in groups.items()]
     found = [draft for draft in drafts if draft.events]
     if not found:
-        raise document.error(
-            f"{len(spans)} spans without any message: the recorder did not capture the content of messages "
-            "(it is off by default)",
-            "no_messages",
-        )
+        torn = sum(map(_torn, spans))
+        why = "did not capture the content of messages (it is off by default)"
+        if torn:
+            why = f"cut off the messages of {torn} of them (attributes have a longest length there)"
+        raise document.error(f"{len(spans)} spans without any whole message: the recorder {why}", "no_messages")
     return found
 
 
@@ -94,7 +96,10 @@ def _value(value: Any) -> Any:
 
 def _session(document: Document, name: str, spans: list[Object]) -> Draft:
     draft = Draft(id=text_id(name))
-    conversations = [c for c in map(_conversation, spans) if c]
+    whole = [span for span in spans if not _torn(span)]
+    if len(whole) < len(spans):
+        draft.note(f"spans with torn messages (the recorder cuts attributes) were left out: {len(spans) - len(whole)}")
+    conversations = [c for c in map(_conversation, whole) if c]
     add_values(document, draft, longest(draft, conversations), None, flag=None)
     draft.apply([_tool(span) for span in spans if _operation(span) == "execute_tool"])
     if draft.events and draft.events[-1].type != "assistant":
@@ -113,16 +118,19 @@ def _conversation(span: Object) -> list[Any]:
     events = [(str(e.get("name")), attributes(e)) for e in objects(span.get("events"))]
     for _, inner in events:
         found |= {k: v for k, v in inner.items() if k.endswith((".messages", ".system_instructions"))}
-    given = [
-        message
-        for key in ("gen_ai.input.messages", "gen_ai.output.messages")
-        for message in as_list(opened(found.get(key)))
-    ]
+    given = [message for key in _MESSAGES for message in as_list(opened(found.get(key)))]
     given = given or messages_in_events(found, events)
     system = opened(found.get("gen_ai.system_instructions"))
     if system and given and not any(m.get("role") == "system" for m in objects(given)):
         given.insert(0, {"role": "system", "content": system})
     return given
+
+
+def _torn(span: Object) -> bool:
+    """Are its messages a JSON text that was cut off? Half a conversation would be judged as if it were one."""
+    found = attributes(span)
+    given = [found.get(key) for key in _MESSAGES]
+    return any(isinstance(v, str) and v.lstrip()[:1] in ("[", "{") and opened(v) is v for v in given)
 
 
 def _failed(span: Object) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from jury.transcripts.draft import Draft, target_error, text_id
 from jury.transcripts.reading import Document, shown
-from jury.transcripts.shapes import Object, as_list, as_object, first, objects, words
+from jury.transcripts.shapes import EMPTY, Object, as_list, as_object, first, objects, words
 from jury.transcripts.turns import add_message, as_text, role_of, thinking_text
 
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output", "computer_call_output")
@@ -67,6 +67,12 @@ def _add_response(draft: Draft, body: Object, *, opens: bool) -> None:
     draft.model = words(body.get("model")) or draft.model
     draft.tools = tuple(as_list(body.get("tools"))) or draft.tools
     draft.error = target_error(body.get("error"))
+    status = body.get("status")
+    if status in ("failed", "cancelled") and draft.error is None:
+        draft.error = target_error(f"the response {status}" if status == "failed" else "the response was cancelled")
+    elif status == "incomplete":
+        why = words((as_object(body.get("incomplete_details")) or EMPTY).get("reason"))
+        draft.note(f"the response is incomplete{f': {why}' if why else ''}")
 
 
 def add_item(draft: Draft, item: Object) -> bool:

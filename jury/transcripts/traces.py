@@ -11,6 +11,7 @@ from jury.transcripts.chat import is_message
 from jury.transcripts.draft import Draft
 from jury.transcripts.reading import opened
 from jury.transcripts.shapes import Object, as_list, as_object, objects
+from jury.transcripts.turns import as_text, role_of
 
 _WRAPPERS = ("messages", "message", "output", "input", "outputs", "generations", "choices")
 
@@ -61,18 +62,42 @@ def _is_pair(value: Any) -> bool:
     return len(items) == 2 and all(isinstance(p, str) for p in items)
 
 
-def longest(draft: Draft, conversations: list[list[Any]]) -> list[Any]:
-    """The conversation that tells the most; of equally long ones the last.
+def longest(draft: Draft, conversations: list[list[Any]], request: str | None = None) -> list[Any]:
+    """The conversation of the agent itself that tells the most; of equally long ones the last.
 
-    Each model call repeats what came before it, so the last one tells the whole, unless a title or a check was made
-    after the conversation, which a note then says.
+    `conversations` are those of the model calls, in time. Each call repeats what came before it, so the last one tells
+    the whole. A trace can hold others too: of a sub-agent, of a check, for a title. They open with another request; the
+    agent's own is the one that opens with `request` (what the trace says it was asked), else the one that was there the
+    longest time. Notes say what was left out.
     """
+    if not conversations:
+        return []
+    groups: dict[str, list[int]] = {}
+    for at, conversation in enumerate(conversations):
+        groups.setdefault(_opening(conversation), []).append(at)
+    asked = request.strip() if request else None
+
+    def rank(opening: str) -> tuple[bool, int, int]:
+        places = groups[opening]
+        return opening == asked, places[-1] - places[0], max(len(conversations[at]) for at in places)
+
+    best = max(groups, key=rank)  # of equals the first: an agent speaks before those that it calls
     found: list[Any] = []
-    for conversation in conversations:
-        found = conversation if len(conversation) >= len(found) else found
-    if conversations and len(conversations[-1]) < len(found):
+    for at in groups[best]:
+        found = conversations[at] if len(conversations[at]) >= len(found) else found
+    if len(conversations[groups[best][-1]]) < len(found):
         draft.note("the last model call shows less than an earlier one: the longest was read")
+    others = len(conversations) - len(groups[best])
+    if others:
+        draft.note(f"model calls of other conversations (a sub-agent, a title) were left out: {others}")
     return found
+
+
+def _opening(conversation: list[Any]) -> str:
+    """The first message of a user in a conversation, as a text; else its first message."""
+    spoken = objects(conversation)
+    first = next((m for m in spoken if role_of(m) == "user"), spoken[0] if spoken else {})
+    return as_text(first.get("content", first.get("parts"))).strip()
 
 
 def as_answer(output: Any) -> list[Any]:

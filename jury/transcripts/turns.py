@@ -92,9 +92,10 @@ def add_message(draft: Draft, message: Object, *, flag: bool | None) -> None:
     made: list[tuple[Any, Any, Any]] = []
     for part in _parts(content):
         _part(draft, stretch, part, role, flag, made)
-    refusal = message.get("refusal")
-    if isinstance(refusal, str) and not stretch.texts:
-        stretch.texts.append(refusal)
+    spoken = as_object(message.get("audio")) or EMPTY  # an answer in sound has its words beside it
+    for instead in (message.get("refusal"), spoken.get("transcript")):
+        if isinstance(instead, str) and not stretch.texts:
+            stretch.texts.append(instead)
     stretch.calls.extend(call for call in _calls(message) if not _repeated(call, made))
     stretch.flush(draft, role)
 
@@ -135,6 +136,9 @@ def _flag(value: Object, flag: bool | None) -> bool | None:
     given = value.get("is_error", value.get("isError"))
     if isinstance(given, bool):
         return given
+    inner = as_object(value.get("content"))
+    if inner is not None and str(inner.get("type")).endswith("_tool_result_error"):  # of a tool of the vendor's
+        return True
     status = value.get("status")
     return status == "error" if status in ("error", "success") else flag
 
@@ -201,7 +205,8 @@ def part_text(part: Object) -> str:
         value = first(part, "text", "refusal", "content")
         inner = as_object(value)
         return as_text(value if inner is None else inner.get("value"))
-    return next((mark for word, mark in MEDIA.items() if word in kind), words(part.get("text")) or f"[{kind}]")
+    of = f"{kind} {part.get('modality') or part.get('mime_type') or ''}"  # a blob or an address says of what
+    return next((mark for word, mark in MEDIA.items() if word in of), words(part.get("text")) or f"[{kind}]")
 
 
 def as_text(value: Any) -> str:
