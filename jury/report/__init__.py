@@ -1,15 +1,15 @@
 """What people look at: the facts of a run, and the formats they are written in. Asks nobody, changes no run.
 
     parts.py      `Report` and its parts: what a report knows
-    facts.py      `facts(run)`: from a run folder to a `Report`; a part each: heads.py, panels.py, items.py, findings.py,
-                  criteria.py, pairing.py
-    votes.py      a vote with its quotes and raw replies; asking.py the prompts as they were asked; log.py the log
+    facts.py      `facts(run)`: from a run folder to a `Report`; with a part each: heads.py, panels.py, items.py,
+                  findings.py, criteria.py, pairing.py
+    votes.py      a vote with its quotes and raw replies; asking.py: the prompts as they were asked; log.py: the log
     alike.py      which reasons say the same thing
     opening.py    run folders, and the folders of `jury judge -o`
     words.py      how shares, differences and money are written
     formats.py    the formats by name: markdown.py, cells.py (CSV), junit.py, JSON, and the page
-    page.py       one HTML file; its parts: layout.py, overview.py, panel_view.py, subject_view.py, figures.py, plots.py,
-                  markup.py, packing.py, static/
+    page.py       one HTML file; with its parts: layout.py, overview.py, panel_view.py, subject_view.py, figures.py,
+                  plots.py, markup.py, packing.py, static/
 
 Every part of the page is a function of the `Report`: what a person sees there, the JSON has too.
 """
