@@ -9,6 +9,7 @@ from jury.audit import Again, ask_again_sync, quote_again
 from jury.cli import exits
 from jury.cli.functions import load_function
 from jury.cli.quoting import dollars, say
+from jury.cli.writing import aside
 from jury.errors import ConfigError
 from jury.pairwise import PairwiseJury
 from jury.pointwise import Jury
@@ -45,7 +46,8 @@ def asked(run: Run, options: AskOptions) -> int | None:
     told = f"{quote.calls:,} questions about {quote.items:,} items"
     if not consent(quote, told, agreed=options.yes or options.budget is not None):
         return exits.OK
-    found = ask_again_sync(run, plan, jury=jury, load=load_function)
+    with aside():
+        found = ask_again_sync(run, plan, jury=jury, load=load_function)
     asked_now = f"asked {found.asked.live:,} questions about {found.items:,} items"
     known = found.asked.recalled + found.asked.cached
     price = "at an unknown price" if found.asked.unpriced else f"for {dollars(found.spent)}"

@@ -14,6 +14,8 @@ from jury.cli.asked import listed
 from jury.cli.asking_again import consent
 from jury.cli.functions import load_function
 from jury.cli.quoting import say
+from jury.cli.running import seated
+from jury.cli.writing import aside
 from jury.datasets import parse_map, rows
 from jury.errors import ConfigError
 from jury.pairwise import PairwiseJury
@@ -62,9 +64,10 @@ def held(folders: Sequence[str], options: ContestOptions) -> int | None:
     told = f"{quote.items:,} comparisons of {len(given.targets)} targets, {quote.calls:,} questions"
     if not consent(quote, told, agreed=options.yes or options.budget is not None):
         return exits.OK
-    report = hold_contest_sync(
-        given, spec, folder, comparisons=options.comparisons, seed=options.seed, load=load_function, on_round=_say
-    )
+    with aside():
+        report = hold_contest_sync(
+            given, spec, folder, comparisons=options.comparisons, seed=options.seed, load=load_function, on_round=_say
+        )
     if report.fault is not None:
         raise report.fault
     if report.totals["reasons"].get("budget"):
@@ -76,8 +79,8 @@ def _spec(options: ContestOptions) -> RunSpec:
     over = {"judges": listed(options.judges), "criteria": options.criteria, "budget": options.budget}
     changes = {name: value for name, value in over.items() if value not in (None, [])}
     if options.config is not None:
-        return RunSpec.from_file(options.config, **{"kind": "pairwise", **changes})
-    return RunSpec.from_mapping({"kind": "pairwise", **changes})
+        return seated(RunSpec.from_file(options.config, **{"kind": "pairwise", **changes}))
+    return seated(RunSpec.from_mapping({"kind": "pairwise", **changes}))
 
 
 def _quote(given: Pool, spec: RunSpec, folder: Path, options: ContestOptions) -> Quote:

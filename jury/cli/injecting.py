@@ -10,7 +10,7 @@ from dataclasses import replace
 from jury.cli import exits
 from jury.cli.progress import Progress
 from jury.cli.session import judges
-from jury.cli.writing import print_json
+from jury.cli.writing import aside, print_json
 from jury.injection import AGAIN, InjectionReport, Moved, audit
 from jury.prompts import load
 from jury.proving import read_cases
@@ -20,7 +20,7 @@ from jury.stats import wilson
 def injection(prompt: str, who: Sequence[str], cases: str | None, as_json: bool, *, criteria: str | None = None) -> int:
     """Runs `jury audit injection`; returns the exit code. Raises `ConfigError` or `DataError`."""
     spec = load(prompt)
-    with Progress("items"):
+    with Progress("items"), aside():
         given = read_cases(cases, expect=False) if cases is not None else None
         report = asyncio.run(audit(spec, judges(who) or None, cases=given, criteria=criteria))
     if as_json:

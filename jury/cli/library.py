@@ -11,7 +11,7 @@ from typing import Any, cast
 from jury.cli import exits, tables
 from jury.cli.progress import Progress
 from jury.cli.session import judges
-from jury.cli.writing import print_json
+from jury.cli.writing import aside, print_json
 from jury.prompts import PromptSpec, load, names, shipped
 from jury.proving import PromptReport, problems, prove
 from jury.starting import start
@@ -73,7 +73,7 @@ def check_prompts(
     found = {s.name: problems(s) for s in specs}
     reports: list[PromptReport] = []
     if not no_calls:
-        with Progress("prompts"):
+        with Progress("prompts"), aside():
             seated = judges(who) or None
             reports = [asyncio.run(prove(s, seated, times=times, criteria=criteria)) for s in specs]
     by_name = {r.name: r for r in reports}

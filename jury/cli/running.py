@@ -80,11 +80,16 @@ def _spec(options: RunOptions) -> RunSpec:
         changes["cache"] = False
     if options.budget is not None:
         changes["budget"] = options.budget
-    given_jury = cast("Mapping[str, Any]", spec.jury)  # of a file: a mapping
-    named = () if given_jury.get("judges") else named_judges()
-    if any(is_function(j) for j in named):  # the package itself knows model ids alone
-        changes["jury"] = {**given_jury, "judges": list(named)}
-    return spec.with_changes(**changes)
+    return seated(spec.with_changes(**changes))
+
+
+def seated(spec: RunSpec) -> RunSpec:
+    """With the default judges named in it where functions are among them: the package itself knows model ids alone."""
+    jury = cast("Mapping[str, Any]", spec.jury)  # of a file: a mapping
+    named = () if jury.get("judges") or jury.get("cascade") else named_judges()
+    if not any(is_function(j) for j in named):
+        return spec
+    return spec.with_changes(jury={**jury, "judges": list(named)})
 
 
 async def _interruptible(spec: RunSpec, folder: Path, options: RunOptions, progress: RunProgress) -> RunReport:
