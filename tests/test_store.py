@@ -28,6 +28,7 @@ from jury.store import (
 from jury.store.index import FILE as INDEX
 from jury.store.index import short
 from jury.store.lines import START, Appender, broken, encode, read_lines
+from jury.store.records import tags_of
 
 MANIFEST = RunManifest(kind="pointwise", name="r", created="2026-01-01T00:00:00Z", scale={"type": "boolean"})
 
@@ -437,3 +438,19 @@ def test_the_judgments_of_one_item(tmp_path, caplog):
         assert [j.item for j in run.judgments_of(name)] == [name] * (1 + (name == "i1"))
     assert run.judgments_of("another") == []
     assert Run(tmp_path / "nowhere", MANIFEST).judgments_of("i1") == []
+
+
+@pytest.mark.parametrize(
+    ("row", "tags"),
+    [
+        ({}, ()),
+        ({"tags": ["a", " b ", "a", ""]}, ("a", "b")),
+        ({"tags": "a, b,,"}, ("a", "b")),
+        ({"tag": "one"}, ("one",)),
+        ({"tags": [2024, None, {"x": 1}]}, ("2024",)),
+        ({"tags": {"a": 1}}, ()),
+        ({"tags": None, "tag": "kept out: the row has tags"}, ()),
+    ],
+)
+def test_tags_of_a_row(row, tags):
+    assert tags_of(row) == tags

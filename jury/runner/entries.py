@@ -17,6 +17,7 @@ from jury.runner.recordings import Recording, recordings
 from jury.runner.spec import RunSpec
 from jury.store import StoredItem
 from jury.store.lines import digest, encode
+from jury.store.records import tags_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,9 @@ def item_entry(point: DataPoint, made: Output | None) -> Entry:
         "row": point.row,
     }
     more = repr((output.items, point.system_instructions)) if len(output.items) != 1 else point.system_instructions
-    item = StoredItem(id=str(point.id), number=point.number or 0, digest=_digest(kept, more), **kept)
+    item = StoredItem(
+        id=str(point.id), number=point.number or 0, digest=_digest(kept, more), tags=tags_of(point.row or {}), **kept
+    )
     return Entry(item, point=point, output=made)
 
 
@@ -96,7 +99,13 @@ def _of_pair(row: Row) -> Entry:
         "error": "; ".join(errors) or None,
         "row": pair.row,
     }
-    item = StoredItem(id=str(pair.id), number=pair.number or 0, digest=_digest(kept, repr(sides)), **kept)
+    item = StoredItem(
+        id=str(pair.id),
+        number=pair.number or 0,
+        digest=_digest(kept, repr(sides)),
+        tags=tags_of(pair.row or {}),
+        **kept,
+    )
     return Entry(item, pair=pair)
 
 

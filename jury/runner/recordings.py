@@ -20,6 +20,7 @@ from jury.errors import ConfigError, DataError
 from jury.sessions.events import Session, chat_messages
 from jury.store import StoredItem
 from jury.store.lines import digest, encode
+from jury.store.records import tags_of
 from jury.transcripts import load_sessions
 
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".json.zst", ".jsonl.zst")
@@ -47,6 +48,7 @@ class Recording:
             id=self.id,
             number=self.number,
             digest=digest(judged.encode("utf-8", "surrogatepass")),
+            tags=tags_of(session.metadata),
             input=session.first_request,
             messages=tuple(chat_messages(session.events)),
             output=session.final_message,

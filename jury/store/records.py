@@ -179,6 +179,16 @@ def brief(result: Mapping[str, Any]) -> dict[str, Any]:
 _BRIEF = ("status", "reason", "pass", "winner", "calls", "calls_saved", "usage", "agreement", "tier", "for_people")
 
 
+def tags_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a row is filed under: its `tags`, a list or words between commas, or its `tag`."""
+    given: Any = row.get("tags", row.get("tag"))
+    words: Any = given.split(",") if isinstance(given, str) else given
+    if not isinstance(words, list):
+        return ()
+    told = (str(word).strip() for word in cast("list[Any]", words) if isinstance(word, str | int | float))
+    return tuple(dict.fromkeys(word for word in told if word))
+
+
 @cache
 def _names(cls: type) -> tuple[str, ...]:
     return tuple(f.name for f in fields(cls))
