@@ -19,6 +19,7 @@ from jury.store import Run, RunManifest
 
 NA = "NA"
 NA_KEY = "n"
+_KEYS = "123456789abcdefghijklmopqrstvxyz"  # n, u and w have other work
 _NA_HINT = "does not apply, or cannot be told"
 _SIDES = {"ab": {"first": "A", "second": "B"}, "ba": {"first": "B", "second": "A"}}
 
@@ -170,7 +171,8 @@ def _of_scale(scale: Scale, key: str, title: str) -> Question:
         names = [str(name) for name in scale.labels if name != scale.na]
         hints = scale.descriptions
         choices = tuple(
-            Choice(str(at) if at < 10 else "", name, name, hints.get(name, "")) for at, name in enumerate(names, 1)
+            Choice(_KEYS[at] if at < len(_KEYS) else "", name, name, hints.get(name, ""))
+            for at, name in enumerate(names)
         )
         return Question(key, title, choices=choices, na=scale.na)
     return Question(key, title, f"{scale.low:g} to {scale.high:g}", _levels(scale), scale)
@@ -186,7 +188,7 @@ def _levels(scale: Numeric) -> tuple[Choice, ...]:
         return ()
     step = (scale.high - scale.low) / (len(scale.levels) - 1)
     places = [scale.low + at * step for at in range(len(scale.levels))]
-    return tuple(Choice("", f"{place:g}", place, name) for place, name in zip(places, scale.levels, strict=True))
+    return tuple(Choice("", name, place, f"{place:g}") for place, name in zip(places, scale.levels, strict=True))
 
 
 def _of_criterion(criterion: Criterion) -> Question:

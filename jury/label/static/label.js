@@ -56,7 +56,7 @@ async function once(work) {
 function frame(about) {
   document.title = `Label ${line(about.run)}`;
   $("run").textContent = line(about.run);
-  $("who").replaceChildren("labelled by ", make("bdi", {}, line(about.labeller)),
+  $("who").replaceChildren("by ", make("bdi", {}, line(about.labeller)),
     about.blind ? ", blind to the panel" : ", the panel’s verdict in view");
   if (about.sampling !== "random") {
     $("sampling").hidden = false;
@@ -74,6 +74,8 @@ function frame(about) {
   $("task").hidden = parts.length === 0;
   $("desk").classList.toggle("several", several());
   $("desk").classList.toggle("pair", about.kind === "pairwise");
+  $("desk").classList.toggle("numeric", !several() && !instant());
+  $("desk").classList.toggle("many", instant() && about.questions[0].choices.length > 6);
 }
 
 const several = () => state.about.questions.length > 1;
@@ -167,7 +169,7 @@ function singleOf(question) {
   const buttons = answersOf(question).map(([answer, choice]) =>
     make("button", { type: "button", class: "choice", "aria-pressed": "false", "data-answer": JSON.stringify(answer),
       "aria-keyshortcuts": choice.key || null, onclick: () => pick(question, answer) }, ...faceOf(choice)));
-  const legend = make("legend", { class: instant() && state.about.kind !== "pairwise" ? "unseen" : "" }, line(question.title));
+  const legend = make("legend", { class: state.about.kind === "pairwise" ? "" : "unseen" }, line(question.title));
   const number = question.low === undefined ? null : numberOf(question);
   return make("fieldset", { class: "single" }, legend, number, make("div", { class: "choices" }, ...buttons));
 }

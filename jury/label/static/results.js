@@ -73,9 +73,15 @@ function differencesOf(found) {
     make("ol", { class: "differences" }, ...rows));
 }
 
+// Breaks between its words alone: half an option on each line is hard to read.
+function commandOf(command) {
+  const words = line(command).split(" ").flatMap((word) => [make("span", {}, word), " "]);
+  return make("code", {}, ...words.slice(0, -1));
+}
+
 function commandsOf(commands) {
   if (!commands.length) return null;
-  const rows = commands.map(([command, why]) => make("li", {}, make("code", {}, line(command)), make("span", { class: "quiet" }, ` ${line(why)}`)));
+  const rows = commands.map(([command, why]) => make("li", {}, commandOf(command), make("span", { class: "quiet" }, ` ${line(why)}`)));
   return make("div", {}, make("h3", {}, "What to run next"), make("ul", { class: "commands" }, ...rows));
 }
 
