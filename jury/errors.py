@@ -35,6 +35,7 @@ PROVIDER_KINDS = (
     "connection",
     "timeout",
     "bad_body",  # a 200 that is not the API's shape
+    "deadline",  # given up: the time of the vote or of the item was over
     "budget",  # not asked: the call could have cost more than is left of the run's budget
 )
 REPLY_KINDS = (

@@ -32,6 +32,8 @@ OF_A_PANEL = (
     "tie_break",
     "stop",
     "escalate",
+    "vote_deadline_s",
+    "item_deadline_s",
     "max_concurrency",
 )
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jury.allowances import in_line
 from jury.budget import Budget
 from jury.errors import CallError, ConfigError
 from jury.limits import Throttle
@@ -107,10 +108,12 @@ class Governed:
         if self._budget is not None:
             price = self.price(request.model)
             most = most_cost(price, estimate) if price else 0.0
-            await self._budget.reserve(most)
+            with in_line():
+                await self._budget.reserve(most)
         likely = estimate.likely + self._output
         try:
-            entered = await self.throttle.enter(likely)
+            with in_line():
+                entered = await self.throttle.enter(likely)
         except BaseException:
             if self._budget is not None:
                 self._budget.settle(most, 0.0)

@@ -66,19 +66,21 @@ class PairwiseJury(BaseJury):
         seats = panel.assigned(number)
         cases = [Case.of_pair(pair, o, self.criteria, self.variables, panel.wanted) for o in self.orders]
         propagate = panel.lone
-        gate = panel.limiter.here()
+        gate, clock = panel.limiter.here(), panel.clock()
 
         async def poll(seat: Seat, replacement: bool) -> PairVote:
+            ask = clock.voter(seat)
+
             async def one(case: Case, repetition: int) -> Judgment:
                 async with gate:
-                    return await seat.ask(case, repetition, propagate=propagate)
+                    return await ask(case, repetition, propagate=propagate)
 
             repetitions = range(self.spec.repetitions)
             judgments = await together([one(case, i) for case in cases for i in repetitions])
             return _vote(seat, judgments, panel.rule, replacement, len(cases) == 2)
 
-        votes = await panel.vote(seats, poll)
-        return self._result(pair, panel, seats, votes)
+        votes = await panel.vote(seats, poll, clock)
+        return clock.told(self._result(pair, panel, seats, votes))
 
     def _result(self, pair: ResponsePair, panel: Panel, seats: Sequence[Seat], votes: list[PairVote]) -> Comparison:
         single = self.spec.assignment == "cyclic"
@@ -240,6 +242,8 @@ def llm_jury_pairwise(
     tie_break: Callable[[Sequence[Any]], Any] | None = None,
     stop: str | float | None = None,
     escalate: Any = None,
+    vote_deadline_s: float | None = None,
+    item_deadline_s: float | None = None,
     structured_output: bool | None = None,
     temperature: float | None = None,
     max_tokens: int | None = None,

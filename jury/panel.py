@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 
 from jury import config
 from jury.aggregation import Ballot, Rule
+from jury.clocks import ItemClock
 from jury.errors import ConfigError
 from jury.escalation import Escalation
 from jury.families import family
@@ -24,7 +25,7 @@ from jury.judge import JudgeSpec, Prompt, Seat
 from jury.prompts import PromptSpec
 from jury.providers.base import Settings
 from jury.scales import Scale
-from jury.seating import check_count, check_settings, check_stop, distinct, question_of
+from jury.seating import check_count, check_seconds, check_settings, check_stop, distinct, question_of
 from jury.stopping import next_wave
 from jury.tasks import Limiter, together
 from jury.turns import cheapest_first, relative, usual_costs
@@ -43,7 +44,8 @@ class PanelSpec:
     half of them, 1 in rotation). `assignment`: `all`, or `cyclic` (one judge per item, in turn). `aggregator`: a
     rule's name or a function over the votes. `stop`: None, `decided`, or how sure to be that the rest would not change
     the verdict, such as 0.98 (`forecasting.py`). `escalate`: who is asked first, and when the others are
-    (`escalation.py`). `max_concurrency` limits the calls in flight of this jury.
+    (`escalation.py`). `vote_deadline_s` and `item_deadline_s`: how long asking one seat, and all of them, may take
+    (`clocks.py`). `max_concurrency` limits the calls in flight of this jury.
     """
 
     judges: tuple[JudgeSpec, ...] = ()
@@ -56,6 +58,8 @@ class PanelSpec:
     tie_break: Callable[[Sequence[Any]], Any] | None = None
     stop: str | float | None = None
     escalate: Any = None
+    vote_deadline_s: float | None = None
+    item_deadline_s: float | None = None
     strict: bool = False
     max_concurrency: int = 64
     settings: Settings = field(default_factory=Settings)
@@ -73,6 +77,8 @@ class PanelSpec:
             )
         object.__setattr__(self, "stop", check_stop(self.stop))
         object.__setattr__(self, "escalate", Escalation.of(self.escalate))
+        for name in ("vote_deadline_s", "item_deadline_s"):
+            check_seconds(name, getattr(self, name))
         if self.escalate is not None and (self.stop or self.assignment != "all"):
             other = f"stop={self.stop!r}" if self.stop else f"assignment={self.assignment!r}"
             raise ConfigError(f"escalate does not go with {other}: both say who is asked")
@@ -208,8 +214,15 @@ class Panel:
     def quorum(self) -> int:
         return self.spec.votes_needed(len(self.seats))
 
-    async def vote(self, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]]) -> list[V]:
-        """All votes on one item, stand-ins last. `poll(seat, replacement)` gives one judge's vote."""
+    def clock(self) -> ItemClock:
+        """The deadlines of one item."""
+        return ItemClock(self.spec.vote_deadline_s, self.spec.item_deadline_s)
+
+    async def vote(
+        self, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]], clock: ItemClock | None = None
+    ) -> list[V]:
+        """All votes on one item, stand-ins last. `poll(seat, replacement)` gives one judge's vote. Nobody stands in
+        after the item's time."""
         if self.forecaster is not None:
             votes, settled = await self._as_foreseen(self.forecaster, seats, poll)
         elif self.spec.escalate is not None:
@@ -219,7 +232,7 @@ class Panel:
         else:
             votes, settled = await self._in_waves(seats, poll)
         reserve = self.stand_ins[: sum(v.failed for v in votes)]
-        if reserve and not settled:
+        if reserve and not settled and not (clock is not None and clock.over):
             votes += await together([_vote(poll, s, True) for s in reserve])
         return votes
 

@@ -71,21 +71,23 @@ class Jury(BaseJury):
         seats = panel.assigned(point.number)
         cases = self.cases(point, answer, panel.wanted)
         propagate = panel.lone
-        gate = panel.limiter.here()
+        gate, clock = panel.limiter.here(), panel.clock()
 
         async def poll(seat: Seat, replacement: bool) -> Vote:
+            ask = clock.voter(seat)
+
             async def one(case: Case, repetition: int) -> Any:
                 async with gate:
-                    return await seat.ask(case, repetition, propagate=propagate)
+                    return await ask(case, repetition, propagate=propagate)
 
             judgments = await together([one(c, i) for i in range(self.spec.repetitions) for c in cases(seat, i)])
             verdict = self.method.fold(judgments) if self.method else fold(judgments, panel.rule)
             return Vote(seat.name, verdict, tuple(judgments), replacement, seat.spec.weight)
 
-        votes = await panel.vote(seats, poll)
+        votes = await panel.vote(seats, poll, clock)
         if self.method is not None:
             votes = self.method.checked(point, answer, votes)
-        return self._result(point, panel, seats, votes)
+        return clock.told(self._result(point, panel, seats, votes))
 
     def cases(self, point: DataPoint, answer: Output, wanted: frozenset[str]) -> Callable[[Seat, int], Sequence[Case]]:
         """What each seat is asked in each repetition: one case for all, but for a rubric in several orders or parts."""
@@ -245,6 +247,8 @@ def llm_jury(
     tie_break: Callable[[Sequence[Any]], Any] | None = None,
     stop: str | float | None = None,
     escalate: Any = None,
+    vote_deadline_s: float | None = None,
+    item_deadline_s: float | None = None,
     structured_output: bool | None = None,
     temperature: float | None = None,
     max_tokens: int | None = None,

@@ -20,7 +20,7 @@ from jury.scales import INCONCLUSIVE
 
 Status = Literal["scored", "not_applicable", "abstained", "error"]
 PanelStatus = Literal["decided", "not_applicable", "inconclusive", "not_judged"]
-Reason = Literal["tie", "no_majority", "quorum", "errors", "abstained", "rule", "stopped", "budget"]
+Reason = Literal["tie", "no_majority", "quorum", "errors", "abstained", "rule", "stopped", "budget", "deadline"]
 Order = Literal["none", "ab", "ba"]
 Rung = Literal["schema", "tool", "json", "text", "direct"]  # `direct`: no ladder
 Winner = Literal["A", "B", "tie", "inconclusive"]

@@ -84,3 +84,11 @@ def check_settings(settings: Settings, whose: str = "") -> None:
         raise ConfigError(f"temperature{whose} must be a number from 0 or None, got {heat!r}")
     if not isinstance(cast("Any", settings.structured_output), bool):
         raise ConfigError(f"structured_output{whose} must be True or False, got {settings.structured_output!r}")
+
+
+def check_seconds(name: str, value: Any) -> None:
+    """Raises `ConfigError` for what is no length of time above 0; None is no limit."""
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LONGEST_S:
+        raise ConfigError(f"{name} must be above 0 and at most {LONGEST_S:,} seconds, got {value!r}")

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent / "jury"
 # Each tuple is a floor; inside a floor, imports follow the order. A name ending in `.` is a folder.
 FLOORS = (
-    ("errors", "frozen", "tasks", "deadlines", "families"),
+    ("errors", "frozen", "tasks", "deadlines", "allowances", "families"),
     (
         "data",
         "scales",
@@ -53,6 +53,7 @@ FLOORS = (
         "seating",
         "turns",
         "escalation",
+        "clocks",
         "panel",
         "rubrics.asking",
         "rubrics.making",

@@ -115,7 +115,7 @@ class _Again:
         found: list[Difference] = []
         pairwise = isinstance(result, Comparison)
         votes: list[Any] = [self._vote(item, vote, pairwise, found) for vote in result.votes]
-        if self.rule is None or not votes or found or result.reason in ("budget", "stopped"):
+        if self.rule is None or not votes or found or result.reason in ("budget", "stopped", "deadline"):
             return found
         if self.sessions is not None and isinstance(result, PanelResult):
             return _of_criteria(item, result, self.sessions.results(votes, result))
@@ -196,7 +196,7 @@ def _pair_vote(vote: PairVote, read: Sequence[Judgment], folded: Callable[[list[
 
 def _unasked(judgment: Judgment) -> bool:
     failure = judgment.verdict.failure
-    return failure is not None and failure.kind == "budget"
+    return failure is not None and failure.kind in ("budget", "deadline")
 
 
 def _said(verdict: Verdict) -> tuple[Any, ...]:

@@ -45,13 +45,19 @@ _SCALE = ("labels", "passing", "na", "range", "threshold", "levels")
 _RUBRIC = ("rubric", "ask", "permute")
 _SHARED = (
     "criteria", "prompt", "system_prompt", "judges", "stand_ins", "repetitions", "min_successful_judges", "assignment",
-    "aggregator", "weights", "tie_break", "stop", "escalate", "structured_output", "temperature", "max_tokens",
-    "timeout", "retries", "reask", "variables", "strict_template", "strict_panel",
+    "aggregator", "weights", "tie_break", "stop", "escalate", "vote_deadline", "item_deadline",
+    "structured_output", "temperature", "max_tokens", "timeout", "retries", "reask",
+    "variables", "strict_template", "strict_panel",
 )  # fmt: skip
 _OF_TEXTS = ("criteria", "prompt", "system_prompt", "escalate")  # of a jury for answers, not for sessions
 _SESSION = ("criteria", "context", "options", "examples", "checks", "ask", "long", "session_tokens")
 AnyJury = Jury | PairwiseJury | SessionJury
-_RENAMED = {"stand_ins": "replacement_judges", "timeout": "timeout_ms"}
+_RENAMED = {
+    "stand_ins": "replacement_judges",
+    "timeout": "timeout_ms",
+    "vote_deadline": "vote_deadline_s",
+    "item_deadline": "item_deadline_s",
+}
 _SEAT = frozenset({f.name for f in fields(JudgeSpec)} - {"settings", "provider"})
 Loader = Callable[[str], Callable[..., Any]]
 

@@ -183,13 +183,15 @@ class SessionJury:
         panel.warn_of_target(session.model)
         cases = self._cases(group, criteria, session, told)
         seats = panel.assigned(turn)
-        gate = panel.limiter.here()
+        gate, clock = panel.limiter.here(), panel.clock()
         kept: dict[int, Mapping[str, Verdict]] = {}
 
         async def poll(seat: Seat, replacement: bool) -> Vote:
+            ask = clock.voter(seat)
+
             async def one(case: Case, repetition: int) -> Judgment:
                 async with gate:
-                    return await seat.ask(case, repetition, propagate=panel.lone)
+                    return await ask(case, repetition, propagate=panel.lone)
 
             asks = [(n, c, i) for i in range(self.spec.repetitions) for n, c in enumerate(cases)]
             judgments = await together([one(c, i) for _, c, i in asks])
@@ -199,12 +201,12 @@ class SessionJury:
             kept[id(vote)] = parts
             return vote
 
-        votes = await panel.vote(seats, poll)
+        votes = await panel.vote(seats, poll, clock)
         single = self.spec.assignment == "cyclic"
         pairs = [(v, kept[id(v)]) for v in votes]
         cut = any(is_cut(note) for case in cases if case.format for note in case.format.notes)
         quorum = 1 if panel.foreseen(votes) else panel.quorum()
-        return Ballots(criteria, pairs, group.rules, quorum, len(seats), cut, single)
+        return Ballots(criteria, pairs, group.rules, quorum, len(seats), cut, single, panel.remarks(votes))
 
     def views(self, session: Session, criteria: Sequence[SessionCriterion]) -> list[_View]:
         """What of the session judges get to see: all that fits, or one part after the other."""
@@ -253,7 +255,7 @@ class SessionJury:
             calls_saved=sum(b.seats - sum(not v.replacement for v, _ in b.votes) for b in ballots)
             * self.spec.repetitions,
             item_id=name,
-            notes=_notes(votes, session),
+            notes=tuple(dict.fromkeys([*_notes(votes, session), *(r for b in ballots for r in b.remarks)])),
             votes=votes,
             criteria=tuple(criteria),
         )

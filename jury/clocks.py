@@ -1,0 +1,68 @@
+"""The deadlines of one item and of each vote on it: what is not there in time is a failure of kind `deadline`.
+
+What was said before is kept and decides as usual; what is still under way is given up, and its seat asked again by the
+next pass of a run. Decides nothing about votes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from jury.allowances import Allowance, OutOfTime, within
+from jury.judge import Case, Seat
+from jury.results import Comparison, Failure, Judgment, PanelResult, Verdict
+
+KIND = "deadline"
+R = TypeVar("R", PanelResult, Comparison)
+
+
+class ItemClock:
+    """For one item: `vote_s` seconds for each seat's vote, `item_s` for all of them; None is no limit."""
+
+    __slots__ = ("_item", "_vote_s")
+
+    def __init__(self, vote_s: float | None, item_s: float | None) -> None:
+        self._vote_s = vote_s
+        self._item = None if item_s is None else Allowance(item_s, "item_deadline_s")
+
+    @property
+    def over(self) -> bool:
+        """Whether the item's time is used up: nobody else is asked."""
+        return self._item is not None and self._item.over
+
+    def voter(self, seat: Seat) -> Callable[..., Awaitable[Judgment]]:
+        """`seat.ask` for one vote, within its time and the item's."""
+        if self._vote_s is None and self._item is None:
+            return seat.ask
+        vote = None if self._vote_s is None else Allowance(self._vote_s, "vote_deadline_s")
+        limits = [a for a in (vote, self._item) if a is not None]
+
+        async def ask(case: Case, repetition: int = 0, **how: Any) -> Judgment:
+            try:
+                return await within(limits, lambda: seat.ask(case, repetition, **how))
+            except OutOfTime as late:
+                failure = Failure(KIND, f"no answer in time ({late})")
+                criterion = case.format.criterion if case.format else None
+                verdict = Verdict("error", failure=failure)
+                return Judgment(seat.name, verdict, repetition, case.order, calls=0, criterion=criterion)
+
+        return ask
+
+    def told(self, result: R) -> R:
+        """The result, saying who was late: as its reason where there is no verdict, else in a note."""
+        if self._vote_s is None and self._item is None:
+            return result
+        late = {
+            v.judge: j.verdict.failure.detail
+            for v in result.votes
+            for j in v.judgments
+            if j.verdict.failure is not None and j.verdict.failure.kind == KIND
+        }
+        if not late:
+            return result
+        why = f"{', '.join(late)}: {next(iter(late.values()))}"
+        if result.status == "inconclusive":
+            return replace(result, reason=KIND, explanation=f"No verdict: {why}.")
+        return replace(result, notes=(*result.notes, f"{KIND}: {why}"))

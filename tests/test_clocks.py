@@ -1,0 +1,229 @@
+"""Deadlines of votes and items: what came in time decides; what did not is a failure, and is asked again."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from jury import ConfigError, JudgeSpec, PanelSpec, Reply, ScriptedProvider, Usage, llm_jury, llm_jury_pairwise
+from jury.allowances import Allowance, OutOfTime, in_line, within
+from jury.runner import RunSpec, replay, run
+from jury.store import Run
+from tests import virtual_time
+from tests.virtual_time import now
+
+
+class Slow(ScriptedProvider):
+    """Takes so many seconds for each call, the next of a list."""
+
+    def __init__(self, *seconds, value=True, fails=0):
+        super().__init__(lambda request: {"explanation": "e", "value": value}, name="slow")
+        self.seconds = list(seconds)
+        self.begun = 0
+
+    async def complete(self, request):
+        self.begun += 1
+        await asyncio.sleep(self.seconds.pop(0) if len(self.seconds) > 1 else self.seconds[0])
+        return await super().complete(request)
+
+
+def seats(*providers):
+    return [JudgeSpec(f"slow/j{i}", provider=p, id=f"j{i}", settings={"retries": 0}) for i, p in enumerate(providers)]
+
+
+def judged(jury, **item):
+    async def once():
+        result = await jury.judge(output="o", **item)
+        return result, now()
+
+    return virtual_time.run(once())
+
+
+def test_a_vote_that_is_late_is_a_failure_and_the_others_decide():
+    jury = llm_jury(criteria="c", judges=seats(Slow(1), Slow(50), Slow(2)), vote_deadline_s=10)
+    result, took = judged(jury)
+    assert (result.value, result.seats_used, took) == (True, 2, 10)
+    late = result.votes[1]
+    assert late.error == "deadline: no answer in time (vote_deadline_s of 10 s)"
+    assert "deadline: j1: no answer in time (vote_deadline_s of 10 s)" in result.notes
+
+
+def test_without_a_quorum_the_deadline_is_the_reason():
+    jury = llm_jury(criteria="c", judges=seats(Slow(1), Slow(50), Slow(60)), vote_deadline_s=10)
+    result, _ = judged(jury)
+    assert (result.status, result.reason) == ("inconclusive", "deadline")
+    assert result.explanation == "No verdict: j1, j2: no answer in time (vote_deadline_s of 10 s)."
+
+
+def test_a_stand_in_takes_the_place_of_a_late_seat():
+    jury = llm_jury(
+        criteria="c", judges=seats(Slow(50)), replacement_judges=seats(Slow(5), Slow(5))[1:], vote_deadline_s=10
+    )
+    result, took = judged(jury)
+    assert (result.value, result.stand_ins_used, took) == (True, 1, 15)
+
+
+def test_the_vote_has_its_time_for_all_its_calls():
+    provider = Slow(4, 4, 4)
+    jury = llm_jury(criteria="c", judges=seats(provider), repetitions=3, vote_deadline_s=5)
+    result, took = judged(jury)  # at once: four seconds, and not twelve
+    assert (result.value, took) == (True, 4)
+    late = Slow(4, 4, 40)
+    result, took = judged(llm_jury(criteria="c", judges=seats(late), repetitions=3, vote_deadline_s=5))
+    assert (result.value, took, result.votes[0].failed_calls) == (True, 5, 1)
+
+
+def test_the_items_time_is_for_all_seats_and_nobody_stands_in_after_it():
+    stand_in = Slow(1)
+    jury = llm_jury(
+        criteria="c",
+        judges=seats(Slow(1), Slow(2), Slow(50)),
+        replacement_judges=[JudgeSpec("slow/r", provider=stand_in, id="r")],
+        item_deadline_s=8,
+    )
+    result, took = judged(jury)
+    assert (result.value, result.seats_used, took, stand_in.begun) == (True, 2, 8, 0)
+    waves = llm_jury(criteria="c", judges=seats(Slow(6), Slow(6), Slow(6)), stop="decided", item_deadline_s=8)
+    result, took = judged(waves)
+    assert result.value is True
+    tiers = llm_jury(
+        criteria="c", judges=seats(Slow(6), Slow(6, value=False), Slow(6)), escalate=[["j0", "j1"], "rest"],
+        item_deadline_s=8,
+    )  # fmt: skip
+    result, took = judged(tiers)
+    assert (result.reason, took) == ("deadline", 8)
+    assert [v.failed for v in result.votes] == [False, False, True]
+
+
+def test_pairs_have_deadlines_too():
+    jury = llm_jury_pairwise(criteria="c", judges=seats(Slow(1, 40)), vote_deadline_s=10)
+
+    async def once():
+        return await jury.compare("q", "a", "b"), now()
+
+    result, took = virtual_time.run(once())
+    assert (result.winner, result.reason, took) == ("inconclusive", "deadline", 10)
+
+
+def test_functions_have_deadlines():
+    async def slow(output):
+        await asyncio.sleep(40)
+        return True
+
+    async def quick(output):
+        return True
+
+    result, took = judged(llm_jury(criteria="c", judges=[slow, quick], vote_deadline_s=3))
+    assert (took, [v.failed for v in result.votes]) == (3, [True, False])
+
+
+def test_a_cancelled_item_is_cancelled():
+    async def once():
+        jury = llm_jury(criteria="c", judges=seats(Slow(5), Slow(5)), vote_deadline_s=50, item_deadline_s=60)
+        task = asyncio.ensure_future(jury.judge(output="o"))
+        await asyncio.sleep(1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    virtual_time.run(once())
+
+
+def test_time_in_line_is_not_counted():
+    async def once():
+        allowance = Allowance(10, "a")
+
+        async def work():
+            await asyncio.sleep(6)
+            with in_line():
+                await asyncio.sleep(100)
+            await asyncio.sleep(3)
+            return now()
+
+        assert await within((allowance,), work) == 109
+
+        async def more():
+            await asyncio.sleep(3)
+
+        with pytest.raises(OutOfTime):
+            await within((allowance,), more)
+        assert now() == 110  # one second was left
+        with pytest.raises(OutOfTime):
+            await within((allowance,), more)
+        assert now() == 110
+
+    virtual_time.run(once())
+
+
+def test_two_at_once_count_once_and_one_in_line_stops_no_clock():
+    async def once():
+        allowance = Allowance(10, "a")
+
+        async def waits():
+            with in_line():
+                await asyncio.sleep(30)
+
+        async def works():
+            await asyncio.sleep(9)
+
+        await asyncio.gather(within((allowance,), waits), within((allowance,), works))
+        assert now() == 30
+        assert not allowance.over
+        with pytest.raises(OutOfTime):
+            await asyncio.gather(within((allowance,), works), within((allowance,), works))
+        assert now() == 31
+
+    virtual_time.run(once())
+
+
+def test_two_deadlines_at_the_same_moment():
+    async def once():
+        async def work():
+            await asyncio.sleep(60)
+
+        with pytest.raises(OutOfTime, match="a of 5 s"):
+            await within((Allowance(5, "a"), Allowance(5, "b")), work)
+        task = asyncio.current_task()
+        assert task.cancelling() == 0
+        await asyncio.sleep(1)  # and nothing of it is left behind
+
+    virtual_time.run(once())
+
+
+def rows(n):
+    return [{"id": f"r{i}", "input": "q", "output": f"a{i}"} for i in range(n)]
+
+
+def test_a_run_asks_again_what_was_late_and_nothing_else(tmp_path):
+    def spec(slow):
+        quick = ScriptedProvider(
+            lambda r: Reply('{"value": true}', usage=Usage(1, 1, 1, cost=0.5)), name="quick", rungs=("json",)
+        )
+        panel = [JudgeSpec("quick/a", provider=quick, id="a"), *seats(slow)]
+        return RunSpec(rows(4), {"criteria": "c", "judges": panel, "vote_deadline": 5}, cache=False)
+
+    first = virtual_time.run(run(spec(Slow(60)), tmp_path))
+    assert first.totals["reasons"] == {"deadline": 4}
+    assert first.totals["failures"] == {"j0: deadline": 4}
+    assert first.totals["cost"] == 2.0
+    assert len(list(Run.open(tmp_path).judgments())) == 4  # what came in time; nothing is known of the others
+    assert replay(tmp_path).same
+    second = virtual_time.run(run(spec(Slow(1)), tmp_path))
+    assert (second.asked.live, second.asked.recalled, second.totals["n_pass"]) == (4, 4, 4)
+    assert second.totals["cost"] is None or second.spent == 2.0
+    assert replay(tmp_path).same
+
+
+def test_waiting_for_a_place_makes_nobody_late(tmp_path):
+    slow = Slow(4)
+    spec = RunSpec(rows(30), {"criteria": "c", "judges": seats(slow), "vote_deadline": 5}, cache=False, concurrency=2)
+    report = virtual_time.run(run(spec, tmp_path))
+    assert report.totals["n_pass"] == 30
+
+
+@pytest.mark.parametrize("given", [0, -1, True, "soon", float("inf"), float("nan")])
+def test_wrong_deadlines(given):
+    for name in ("vote_deadline_s", "item_deadline_s"):
+        with pytest.raises(ConfigError, match=name):
+            PanelSpec((JudgeSpec("openai/x"),), **{name: given})
