@@ -254,8 +254,8 @@ class _Result:
     largest bloc of deciding votes, None below two, for numbers, in rotation and without a verdict. `tie`: a tie-break
     decided. `calls_saved`: calls that early stopping did not make. `errors`: what the target reported, by side.
     `confidence`: probability that people would agree, where the aggregator was fitted (`jury.weighing`), and
-    `confidence_source` what that rests on: `labels`, `votes only` (no label supports it), or `none`. `tier`: in a cascade
-    the last tier that was asked, from 1; `for_people`: it did not settle the item, and people come next.
+    `confidence_source` what that rests on: `labels`, `votes only` (no label supports it), or `none`. `tier`: of a
+    cascade, the last that was asked, from 1; `for_people`: it did not settle the item, and people come next.
     """
 
     status: PanelStatus
