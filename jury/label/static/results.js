@@ -68,8 +68,8 @@ function differencesOf(found) {
     one.note ? make("p", { dir: "auto" }, `You: ${line(one.note)}`) : null,
     one.why ? make("p", { class: "quiet", dir: "auto" }, `Panel: ${line(one.why)}`) : null));
   const told = found.differing > rows.length ? ` (the first ${rows.length})` : "";
-  return make("details", {}, make("summary", {}, `Where you and the panel differ: ${found.differing}${told}`),
-    make("p", { class: "quiet" }, "Half of all items is set aside as a test and not listed here, so that a prompt is never tuned on it."),
+  return make("details", {}, make("summary", {}, `Where you and the panel differ, in the half for development: ${found.differing}${told}`),
+    make("p", { class: "quiet" }, "The other half of all items is set aside as a test and not listed, so that no prompt is tuned on it."),
     make("ol", { class: "differences" }, ...rows));
 }
 
