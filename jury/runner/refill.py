@@ -14,15 +14,15 @@ from typing import Any, cast
 from jury.data import DataPoint, Output, ResponsePair
 from jury.errors import JuryError
 from jury.formats import ReplyFormat
-from jury.judge import Case
+from jury.judge import Case, Prompt
 from jury.keys import KeyMaker
 from jury.pairwise import WINNERS
+from jury.prompts import PromptSpec
 from jury.providers.base import Settings
 from jury.results import Judgment
 from jury.rubrics.asking import RubricMethod
 from jury.rubrics.rubric import Rubric
 from jury.store import RunManifest, StoredItem, scale_from_dict
-from jury.templates import Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,76 +42,113 @@ class AskedTexts:
 
 
 def asked_texts(manifest: RunManifest, item: StoredItem, judgment: Judgment, request: str = "") -> AskedTexts | None:
-    """The texts of one judgment; None where no prompt is known (a judge function, a removed prompt).
-
-    `request` is the digest that `StoredJudgment` holds.
-    """
-    seat = _seat(manifest, judgment.judge)
-    if not seat.get("model"):  # a function
-        return None
-    digest = judgment.prompt or str(seat.get("prompt") or "")
-    stored = cast("Mapping[str, Any] | None", manifest.prompts.get(digest))
-    if stored is None:
-        return None
-    system, user = str(stored.get("system") or ""), str(stored.get("user") or "")
-    about = (digest, str(stored.get("name") or ""), str(stored.get("version") or ""))
-    try:
-        case, how = _case(manifest, item, judgment, _wanted(system, user))
-        filled = (Template(system).render(case.namespace), Template(user).render(case.namespace))
-    except (JuryError, KeyError, StopIteration, TypeError, ValueError):  # another version's spec; sessions
-        return AskedTexts(system, user, *about, filled=False)
-    return AskedTexts(*filled, *about, exact=_request(seat, how, filled) == request)
+    """`Refill.texts` for one judgment alone."""
+    return Refill(manifest).texts(item, judgment, request)
 
 
-def _seat(manifest: RunManifest, judge: str) -> Mapping[str, Any]:
-    none: Mapping[str, Any] = {}
-    return next((s for s in (*manifest.judges, *manifest.stand_ins) if s.get("id") == judge), none)
+class Refill:
+    """The prompts of a run, each compiled once. Ask it item by item: an item's texts are filled in once too."""
+
+    def __init__(self, manifest: RunManifest) -> None:
+        self._manifest = manifest
+        self._seats = {str(s.get("id")): s for s in (*manifest.judges, *manifest.stand_ins)}
+        self._prompts = {digest: _prompt(stored) for digest, stored in manifest.prompts.items()}
+        self._makers: dict[tuple[str, str | None, int], KeyMaker] = {}
+        self._method: RubricMethod | None = None
+        self._item: StoredItem | None = None
+        self._filled: dict[tuple[str, str, str | None, int], tuple[str, str]] = {}
+
+    def texts(self, item: StoredItem, judgment: Judgment, request: str = "") -> AskedTexts | None:
+        """The texts of one judgment; None where no prompt is known (a judge function, a removed prompt).
+
+        `request` is the digest that `StoredJudgment` holds.
+        """
+        seat = self._seats.get(judgment.judge, {})
+        if not seat.get("model"):  # a function
+            return None
+        digest = judgment.prompt or str(seat.get("prompt") or "")
+        prompt = self._prompts.get(digest)
+        if prompt is None:
+            return None
+        spec = prompt.spec
+        about = (digest, spec.name, spec.version)
+        if self._manifest.kind == "session":
+            return AskedTexts(spec.system, spec.user, *about, filled=False)
+        if item is not self._item:
+            self._item, self._filled = item, {}
+        try:
+            number = self._number(judgment)
+            key = (digest, judgment.order, judgment.criterion, number)
+            if key not in self._filled:
+                self._filled[key] = self._case(item, judgment, number, prompt).render(prompt)
+            filled = self._filled[key]
+            exact = bool(request) and self._maker(seat, judgment, number).request(*filled) == request
+        except (JuryError, KeyError, StopIteration, TypeError, ValueError):  # another version's spec
+            return AskedTexts(spec.system, spec.user, *about, filled=False)
+        return AskedTexts(*filled, *about, exact=exact)
+
+    def _number(self, judgment: Judgment) -> int:
+        """Which order of the criteria was asked in, where a rubric permutes them."""
+        spec = self._manifest.spec
+        if self._manifest.kind != "rubric" or not spec.get("permute"):
+            return 0
+        place = list(self._seats).index(judgment.judge)
+        return place * int(spec.get("repetitions") or 1) + judgment.repetition
+
+    def _case(self, item: StoredItem, judgment: Judgment, number: int, prompt: Prompt) -> Case:
+        """The item as the judge saw it, as far as the folder knows it."""
+        manifest = self._manifest
+        variables = dict(cast("Mapping[str, Any]", manifest.spec.get("variables") or {}))
+        if manifest.kind == "pairwise":
+            a, b = Output(item.response_a), Output(item.response_b)
+            pair = ResponsePair(item.question, a, b, item.reference, item.id, item.row, item.number)
+            order = "ba" if judgment.order == "ba" else "ab"
+            return Case.of_pair(pair, order, manifest.criteria, variables, prompt.wanted)
+        point = DataPoint(
+            input=[dict(m) for m in item.messages] or item.input,
+            expected_output=item.expected_output,
+            id=item.id,
+            row=item.row,
+            context=item.context,
+            number=item.number,
+        )
+        names = self._names(judgment, number)
+        contexts = [c for c in (variables.get("context"), names.get("context"), point.context) if c]
+        extra = {**variables, **names, **({"context": "\n\n".join(contexts)} if names and contexts else {})}
+        return Case.of_output(point, Output(item.output), manifest.criteria, extra, prompt.wanted)
+
+    def _names(self, judgment: Judgment, number: int) -> Mapping[str, Any]:
+        """What a rubric adds to the names of its prompt."""
+        if self._manifest.kind == "pointwise":
+            return {}
+        return next(n for n, how in self._rubric().rounds(number) if how.criterion == judgment.criterion)
+
+    def _rubric(self) -> RubricMethod:
+        if self._method is None:
+            spec = self._manifest.spec
+            rubric = Rubric.from_dict(cast("Mapping[str, Any]", spec["rubric"]))
+            ask, permute = str(spec.get("ask") or "together"), bool(spec.get("permute"))
+            self._method = RubricMethod(rubric, ask, permute=permute, aggregator=spec.get("aggregator"))
+        return self._method
+
+    def _maker(self, seat: Mapping[str, Any], judgment: Judgment, number: int) -> KeyMaker:
+        """The digests of a seat, as `Seat.question` makes them."""
+        key = (judgment.judge, judgment.criterion, number)
+        if key not in self._makers:
+            provider, _, model = str(seat["model"]).partition("/")
+            settings = Settings(**cast("dict[str, Any]", seat.get("settings") or {}))
+            how = self._format(judgment, number)
+            self._makers[key] = KeyMaker(f"{provider.strip()}/{model.strip()}", how.schema, settings, how.na)
+        return self._makers[key]
+
+    def _format(self, judgment: Judgment, number: int) -> ReplyFormat:
+        """How the judge was to answer."""
+        if self._manifest.kind == "rubric":
+            return next(how for _, how in self._rubric().rounds(number) if how.criterion == judgment.criterion)
+        return ReplyFormat.of(WINNERS if self._manifest.kind == "pairwise" else scale_from_dict(self._manifest.scale))
 
 
-def _wanted(*templates: str) -> frozenset[str]:
-    return frozenset(name for text in templates for name in Template(text).names)
-
-
-def _case(
-    manifest: RunManifest, item: StoredItem, judgment: Judgment, wanted: frozenset[str]
-) -> tuple[Case, ReplyFormat]:
-    """The item as the judge saw it, as far as the folder knows it, and how it was to answer."""
-    variables = dict(cast("Mapping[str, Any]", manifest.spec.get("variables") or {}))
-    if manifest.kind == "pairwise":
-        a, b = Output(item.response_a), Output(item.response_b)
-        pair = ResponsePair(item.question, a, b, item.reference, item.id, item.row, item.number)
-        order = "ba" if judgment.order == "ba" else "ab"
-        return Case.of_pair(pair, order, manifest.criteria, variables, wanted), ReplyFormat.of(WINNERS)
-    point = DataPoint(
-        input=[dict(m) for m in item.messages] or item.input,
-        expected_output=item.expected_output,
-        id=item.id,
-        row=item.row,
-        context=item.context,
-        number=item.number,
-    )
-    how, names = _format(manifest, judgment)
-    contexts = [c for c in (variables.get("context"), names.get("context"), point.context) if c]
-    extra = {**variables, **names, **({"context": "\n\n".join(contexts)} if names and contexts else {})}
-    return Case.of_output(point, Output(item.output), manifest.criteria, extra, wanted), how
-
-
-def _format(manifest: RunManifest, judgment: Judgment) -> tuple[ReplyFormat, Mapping[str, Any]]:
-    """How the judge was to answer, and the names that a rubric adds to its prompt. KeyError for sessions."""
-    if manifest.kind == "pointwise":
-        return ReplyFormat.of(scale_from_dict(manifest.scale)), {}
-    spec = manifest.spec
-    rubric = Rubric.from_dict(cast("Mapping[str, Any]", spec["rubric"]))
-    ask, permute = str(spec.get("ask") or "together"), bool(spec.get("permute"))
-    method = RubricMethod(rubric, ask, permute=permute, aggregator=spec.get("aggregator"))
-    places = [str(s.get("id")) for s in (*manifest.judges, *manifest.stand_ins)]
-    number = places.index(judgment.judge) * int(spec.get("repetitions") or 1) + judgment.repetition if permute else 0
-    names, how = next((n, h) for n, h in method.rounds(number) if h.criterion == judgment.criterion)
-    return how, names
-
-
-def _request(seat: Mapping[str, Any], how: ReplyFormat, texts: tuple[str, str]) -> str:
-    """The digest of what was sent, as `Seat.question` makes it."""
-    provider, _, model = str(seat["model"]).partition("/")
-    settings = Settings(**cast("dict[str, Any]", seat.get("settings") or {}))
-    return KeyMaker(f"{provider.strip()}/{model.strip()}", how.schema, settings, how.na).request(*texts)
+def _prompt(stored: Any) -> Prompt:
+    given = cast("Mapping[str, Any]", stored)
+    name, user, system, version = (str(given.get(n) or "") for n in ("name", "user", "system", "version"))
+    return Prompt(PromptSpec(name, user, system, version))
