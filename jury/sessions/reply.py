@@ -85,6 +85,8 @@ class ReplySpec:
             notes.append(f"verdict written {given!r}")
         if isinstance(found.get("evidence"), str):
             notes.append("evidence given as one text")
+        elif verdict.decided and found.get("evidence") is None:
+            notes.append("no field evidence")
         fields = dict(verdict.fields)
         for name, form in self.fields.items():
             if name not in fields or fields[name] is None:

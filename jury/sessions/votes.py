@@ -108,6 +108,7 @@ class Ballots:
     seats: int
     cut: bool
     single: bool
+    remarks: tuple[str, ...] = ()
 
     def results(self, evidence: SessionEvidence | None) -> list[CriterionResult]:
         """The panel's verdict on each criterion; without `evidence` no quote is looked up."""

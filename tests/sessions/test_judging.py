@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from jury import ConfigError, JudgeSpec, PanelResult, ScriptedProvider
+from jury.forecasting import Unasked
 from jury.prompts import load, names
 from jury.sessions.checks import code_check
 from jury.sessions.events import Event, Session
@@ -29,6 +30,7 @@ RULES = "1. Never name another reader."
 FAIL = {"evidence": ["R. Stein has it"], "violations": [{"rule": 1, "event": "event 4"}], "verdict": "FAIL"}
 PASS = {"evidence": ["event 9"], "violations": [], "verdict": "PASS"}
 NA = {"evidence": [], "quote": "", "verdict": "NA"}
+TASK = {"evidence": ["event 4"], "verdict": "PASS"}
 
 
 def seats(*scripts: Any, **options: Any) -> list[JudgeSpec]:
@@ -251,6 +253,40 @@ def test_the_seeds_text_files_run_as_they_are(tmp_path: Path) -> None:
         session_jury(file, judges=judges).judge_sync(MESSAGES)
     with pytest.raises(ConfigError, match="no place for examples"):
         session_jury(file, judges=judges, examples=[(MESSAGES, "PASS")])
+
+
+def test_a_panel_that_stops_when_it_is_sure_has_a_verdict_and_says_so() -> None:
+    votes = [TASK] * 3
+    jury = session_jury("task-completion", judges=seats(*votes), stop=0.95)
+    forecaster = jury.panels[0].forecaster
+    assert forecaster is not None
+    forecaster.plan = lambda: lambda known: 0 if known[0] is Unasked else None  # the first seat is always enough
+    result = jury.judge_sync(MESSAGES)
+
+    assert (result.value, len(result.votes), result.seats) == ("PASS", 1, 3)
+    assert "stopped after 1 of 3 seats" in result.notes[-1]
+
+
+def test_names_and_variables(tmp_path: Path) -> None:
+    text = "For {{team}}:\n<{{fence}} session>\n{{session.transcript}}\n</{{fence}}>\n"
+    (tmp_path / "own.md").write_text(f"---\nname: own\nversion: '1'\nkind: session\n---\n{text}")
+    jury = session_jury(tmp_path / "own.md", judges=seats(TASK), name="weekly", variables={"team": "the desk"})
+    assert jury.name == "weekly"
+    assert jury.render(MESSAGES)["scripted/0"][0]["user"].startswith("For the desk:\n")
+    with pytest.raises(ConfigError, match="session: a documented name"):
+        session_jury(tmp_path / "own.md", judges=seats(TASK), variables={"session": "x"})
+
+
+def test_the_parts_of_a_session_are_other_questions_to_a_function() -> None:
+    """A function that gets the whole case is asked about each part, also where a run recalls what it said."""
+    jury = session_jury("tone", context="kind", judges=[lambda case: "PASS"], long="windows", session_tokens=300)
+    long = [{"role": "user", "content": "q " * 40}, *[{"role": "assistant", "content": "a " * 90}] * 6]
+    keys = [seat.question(case, n).key for seat, case, n in jury.questions(load_session(long))]
+    assert len(set(keys)) == len(keys) > 2
+    other = session_jury("tone", context="stern", judges=[lambda case: "PASS"])
+    kind = session_jury("tone", context="kind", judges=[lambda case: "PASS"])
+    told = [next(seat.question(c).key for seat, c, _ in j.questions(load_session(MESSAGES))) for j in (kind, other)]
+    assert told[0] != told[1]
 
 
 def test_functions_judge_sessions_too() -> None:
