@@ -27,7 +27,7 @@ def mast(report: Report) -> Markup:
         tag("p", "The run is not finished: this is what there is of it.", class_="card warned note-line")
         if not head.finished
         else None,
-        tag("div", tiles(head), class_="tiles"),
+        tag("div", tiles(head), class_="tiles" if head.gate is None else "tiles five"),
         _worth(head),
         [remark(note, class_="note-line") for note in report.notes],
         class_="mast",
@@ -89,9 +89,10 @@ def _coverage(head: Head) -> Markup:
 
 
 def _corrected(head: Head) -> Markup:
-    name = "rate people would give"
+    name = "corrected rate"
     if head.corrected is not None:
-        return _tile(name, first(head.corrected), meter(head.corrected), _note(interval(head.corrected)))
+        shown = (meter(head.corrected), _note(interval(head.corrected)), _note("what people would have found"))
+        return _tile(name, first(head.corrected), *shown)
     return _tile(name, "n/a", _note(head.corrected_why), _note(f"{words.count(head.labels, 'label')} so far"))
 
 
@@ -109,7 +110,8 @@ def _gate_words(gate: Mapping[str, Any]) -> tuple[str, str]:
     for check in checks:
         if isinstance(check, Mapping):
             one = cast("Mapping[str, Any]", check)
-            told.append(" ".join(str(one[k]) for k in ("name", "condition", "outcome") if one.get(k)))
+            wanted = " ".join(str(one[k]) for k in ("name", "condition") if one.get(k))
+            told.append(f"{wanted}: {one.get('outcome') or 'undecided'}")
     return str(gate.get("outcome") or "undecided"), "; ".join(told)
 
 

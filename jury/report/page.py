@@ -72,7 +72,7 @@ def html(report: Report) -> str:
 def _body(report: Report) -> Markup:
     parts = [
         ("Findings", "findings", findings(report)),
-        ("Against the other run", "difference", difference(report)),
+        ("Compared", "difference", difference(report)),
         ("Criteria", "criteria", criteria(report)),
         ("Pairs", "pairs", pairs(report)),
         ("Panel", "panel", panel(report)),

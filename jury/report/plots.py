@@ -10,6 +10,7 @@ import importlib.util
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from jury.report.markup import Content, Markup, flat
@@ -273,23 +274,39 @@ def parts(title: str, caption: str, rows: Mapping[str, Mapping[str, int]], kinds
 
 
 def trend(title: str, caption: str, points: Sequence[tuple[str, int, int]]) -> Plot:
-    """A share over runs: (run, count, items), oldest first."""
-    values = [{"run": flat(run), "share": n / items, "text": f"{n} of {items}"} for run, n, items in points if items]
+    """A share over runs: (run or when it was, count, items), oldest first."""
+    values = [
+        {"at": at, "run": _when(run), "share": n / items, "text": f"{n} of {items}"}
+        for at, (run, n, items) in enumerate(points)
+        if items
+    ]
+    x = {"field": "at", "type": "ordinal", "axis": None}
     y = {"field": "share", "type": "quantitative", "axis": None, "scale": {"zero": True}}
-    axis = {"labelAngle": 0, "labelLimit": 70}
+    bottom = {"datum": 0, "type": "quantitative", "axis": None}
+    soft = {"type": "text", "baseline": "top", "dy": 6, "color": COLOURS["soft"], "fontSize": 11}
     accent = {"color": COLOURS["accent"], "opacity": 1}
     spec = {
         "data": {"values": values},
-        "width": {"step": 74},
-        "height": 60,
-        "encoding": {"x": {"field": "run", "type": "nominal", "sort": None, "title": None, "axis": axis}},
+        "width": {"step": 92},
+        "height": 44,
+        "encoding": {"x": x},
         "layer": [
             {"mark": {"type": "line", "strokeWidth": 2, **accent}, "encoding": {"y": y}},
             {"mark": {"type": "point", "filled": True, "size": 45, **accent}, "encoding": {"y": y}},
             {"mark": {"type": "text", "dy": -11}, "encoding": {"y": y, "text": {"field": "text"}}},
+            {"mark": soft, "encoding": {"y": bottom, "text": {"field": "run"}}},
         ],
     }
     return Plot(title, caption, ("run", "failed", "items"), tuple(points), spec if len(values) > 1 else {})
+
+
+def _when(run: str) -> str:
+    """A time as a short one; a name as it is."""
+    try:
+        found = datetime.fromisoformat(run)
+    except ValueError:
+        return flat(run)
+    return f"{found.day} {found:%b %H:%M}"
 
 
 def _told(value: float | None) -> str:

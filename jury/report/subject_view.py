@@ -173,17 +173,17 @@ def difference(report: Report) -> Markup | None:
     both = f"{found.common:,} items in both, {found.only_here:,} only here, {found.only_there:,} only there"
     told = [
         remark(found.sentence or "Compared", "h3"),
-        tag("p", f"Difference {found.rate.text}", class_="says"),
+        tag("p", f"{capital(head.rate_name)}: difference {found.rate.text}", class_="says"),
         tag("p", both, class_="small soft"),
         [remark(sentence(one), class_="small") for one in found.differs],
+        figure(plot) if plot.spec else None,
     ]
     cards = [
-        tag("div", told, class_="card half"),
-        card(capital(head.rate_name), "", figure(plot), half=True) if plot.spec else None,
+        tag("div", told, class_="card"),
         _changed("Fixed", found.fixed, found),
         _changed("Broken", found.broken, found),
     ]
-    return section(["Against ", own(found.other)], "", tag("div", cards, class_="grid"), id="difference")
+    return section(["Against ", own(found.other)], "", tag("div", cards, class_="masonry"), id="difference")
 
 
 def _changed(title: str, items: tuple[str, ...], found: Difference) -> Markup | None:
@@ -192,7 +192,7 @@ def _changed(title: str, items: tuple[str, ...], found: Difference) -> Markup | 
     rest = len(items) - MOST_LINKS
     more = tag("p", f"and {rest:,} more in the list", class_="small soft") if rest > 0 else None
     body = tag("ul", lines, class_="examples") if lines else tag("p", "none", class_="says")
-    return card(f"{title}: {words.count(len(items), 'item')}", "", body, more, half=True)
+    return card(f"{title}: {words.count(len(items), 'item')}", "", body, more)
 
 
 def sample(report: Report) -> Markup | None:
