@@ -1,4 +1,4 @@
-"""field.json, area `report`: rows judged by a scripted judge into a run folder, and what the report's formats make of it.
+"""field.json, area `report`: rows judged by a scripted judge into a run folder, and what the formats make of it.
 
 The rows of a case are results (`verdict`, `evidence`, `error`); a judge function that says just that gives them to a
 run, so that everything from the folder to the page is what a user gets.
