@@ -38,6 +38,15 @@ class PromptSpec:
         text = f"{self.system}\x00{self.user}".encode("utf-8", "surrogatepass")
         return hashlib.blake2b(text, digest_size=8).hexdigest()
 
+    def kept(self) -> dict[str, Any]:
+        """As a run folder keeps it: whole, so that its file can be put back."""
+        made = {"name": self.name, "version": self.version, "system": self.system, "user": self.user}
+        return {
+            **made,
+            **({"meta": dict(self.meta)} if self.meta else {}),
+            **({"path": self.path} if self.path else {}),
+        }
+
 
 def library() -> Path:
     """The folder of the shipped prompts: inside the wheel, or beside the package in a checkout."""

@@ -15,6 +15,7 @@
     ranking.py      many targets by pairwise verdicts
     contest.py      who is compared next, on a budget of comparisons; rounds into one run folder
     gates.py        pass, fail or undecided, for CI
+    rollback.py     the earlier version of a prompt back into its file
     drifting.py     a frozen set judged again: did the judge drift or the system?
 
 Every number comes with its interval and coverage, or is None with the reason (`jury.stats.Estimate`). Loads numpy.
@@ -29,13 +30,14 @@ from jury.audit.comparing import RunDifference, compare_runs
 from jury.audit.contest import Pool, hold_contest, hold_contest_sync, next_pairs, pool
 from jury.audit.drifting import Drift, drift
 from jury.audit.gates import AgreementGate, Condition, Gate, gate, gate_agreement
-from jury.audit.keeping import keep, load_weights, spent
+from jury.audit.keeping import keep, load_weights, roll_back_weights, spent
 from jury.audit.leaning import JudgeLeaning, leanings
 from jury.audit.people import keep_labels, read_labels
 from jury.audit.ranking import Tournament, tournament
 from jury.audit.reading import Audited, audited
 from jury.audit.rebuilding import jury_of
 from jury.audit.repeats import Repeats, repeats
+from jury.audit.rollback import PutBack, roll_back
 from jury.audit.stable import Stability, stability
 from jury.audit.worth import Worth, worth
 
@@ -52,6 +54,7 @@ __all__ = [
     "Gate",
     "JudgeLeaning",
     "Pool",
+    "PutBack",
     "Repeats",
     "RunDifference",
     "Stability",
@@ -81,6 +84,8 @@ __all__ = [
     "quote_again",
     "read_labels",
     "repeats",
+    "roll_back",
+    "roll_back_weights",
     "spent",
     "stability",
     "tournament",

@@ -43,10 +43,34 @@ def keep(run: Run, found: Calibration) -> None:
         "raw_rate": to_plain(found.raw_rate),
         "corrected_rate": to_plain(found.corrected_rate),
         "weights": found.weights.to_dict(),
+        "previous": _previous(before, found),
         "spent": looks,
         **rows,
     }
     _write(run.folder / FILE, data)
+
+
+def _previous(before: Mapping[str, Any], found: Calibration) -> Any:
+    """The weights that these replace, for `roll_back_weights`; those before them where nothing changed."""
+    now = before.get("weights")
+    if not now or now == to_plain(found.weights.to_dict()):
+        return before.get("previous")
+    return {name: before.get(name) for name in ("version", "holds_for", "weights", "n_labels", "sampled")}
+
+
+def roll_back_weights(folder: str | Path) -> Fitted:
+    """Puts the weights of the calibration before this one back into a folder; what they replace becomes the previous.
+
+    Raises `DataError` where there is no earlier one.
+    """
+    path = Path(folder)
+    data = _read(path) or {}
+    before = cast("Mapping[str, Any]", data.get("previous") or {})
+    if not before:
+        raise DataError(f"{path}: there are no earlier weights to put back", "not_found", file=str(path))
+    fitted = Fitted.from_dict(cast("Mapping[str, Any]", before.get("weights") or {}))
+    _write(path / FILE, {**data, **before, "previous": {name: data.get(name) for name in before}})
+    return fitted
 
 
 def keep_gate(run: Run, found: Gate) -> None:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
-from jury.audit import Audited, audited, compare_runs, gate_agreement, read_labels, tournament
+from jury.audit import (
+    Audited,
+    audited,
+    compare_runs,
+    gate_agreement,
+    read_labels,
+    roll_back,
+    roll_back_weights,
+    tournament,
+)
 from jury.audit import drift as drifted
 from jury.audit import gate as gated
 from jury.audit.keeping import keep_gate
@@ -14,6 +23,7 @@ from jury.cli.audit_words import as_json, p_value, points, share, table, told
 from jury.cli.contesting import ContestOptions, held
 from jury.cli.tables import facts, stdout
 from jury.errors import ConfigError, DataError
+from jury.weighing import is_path
 
 _CODES = {"pass": exits.OK, "fail": exits.BELOW, "undecided": exits.UNDECIDED}
 MOST = 20
@@ -30,6 +40,7 @@ class GateOptions:
     by: str | None
     agreement: bool
     margin: float
+    rollback: bool
     labels: str | None
     level: float
     json: bool
@@ -41,6 +52,8 @@ def gate(asked: GateOptions) -> int:
         raise ConfigError(f"--by takes `tag`, got {asked.by!r}")
     if len(asked.folders) != (2 if asked.agreement else 1):
         raise ConfigError("give one RUN; with --agreement two: NEW OLD")
+    if asked.rollback and not asked.agreement:
+        raise ConfigError("--rollback belongs to --agreement: a version is taken back for another one")
     if asked.agreement:
         return _agreement(asked)
     audit = audited(asked.folders[0])
@@ -78,8 +91,9 @@ def _agreement(asked: GateOptions) -> int:
     new = audited(asked.folders[0], labels)
     old = audited(asked.folders[1], labels if labels is not None else new.run.labels())
     found = gate_agreement(new, old, margin=asked.margin, level=asked.level)
+    back = _taken_back(new, old) if asked.rollback and found.outcome == "fail" else []
     if asked.json:
-        as_json(found)
+        as_json({**{n: getattr(found, n) for n in found.__dataclass_fields__}, "rolled_back": back})
         return _CODES[found.outcome]
     lines = [
         ("gate", found.outcome),
@@ -90,7 +104,24 @@ def _agreement(asked: GateOptions) -> int:
     facts(stdout(), lines)
     rows = [[item, str(label), str(was), str(now)] for item, label, was, now in found.flipped[:MOST]]
     table("flipped items, those that got worse first", ["item", "people", "old", "new"], rows)
+    told(back)
     return _CODES[found.outcome]
+
+
+def _taken_back(new: Audited, old: Audited) -> list[str]:
+    """Prompts and weights of OLD put back, in sentences; or why they could not be: the gate has failed all the same."""
+    first, second = new.run.manifest, old.run.manifest
+    said: list[str] = []
+    try:
+        for p in roll_back(first, second):
+            said.append(f"rolled back: {p.path} holds version {p.restored} of {p.name}, {p.rejected} is in {p.kept}")
+        weights = first.spec.get("aggregator")
+        if first.rule != second.rule and isinstance(weights, str) and is_path(weights):
+            roll_back_weights(weights)
+            said.append(f"rolled back: {weights} holds its earlier weights")
+    except (ConfigError, DataError) as error:
+        said.append(f"not rolled back: {error}")
+    return said or ["nothing to roll back: both runs were judged with the same prompts and weights"]
 
 
 def diff(first: str, second: str, anyway: bool, level: float, as_data: bool) -> int:

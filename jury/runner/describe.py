@@ -41,10 +41,7 @@ def manifest_of(spec: RunSpec, jury: AnyJury, name: str) -> RunManifest:
     panel = jury.panel
     pairwise = isinstance(jury, PairwiseJury)
     method = None if isinstance(jury, PairwiseJury) else jury.method
-    prompts = {
-        p.spec.digest: {"name": p.spec.name, "version": p.spec.version, "system": p.spec.system, "user": p.spec.user}
-        for p in panel.prompts
-    }
+    prompts = {p.spec.digest: p.spec.kept() for p in panel.prompts}
     return RunManifest(
         kind="pairwise" if pairwise else "pointwise" if method is None else "rubric",
         name=spec.name or name,
@@ -88,7 +85,7 @@ def _session_manifest(spec: RunSpec, jury: SessionJury, name: str) -> RunManifes
         quorum=first.quorum() if first else None,
         judges=tuple(_seat(s) for s in first.seats) if first else (),
         stand_ins=tuple(_seat(s) for s in first.stand_ins) if first else (),
-        prompts={s.digest: {"name": s.name, "version": s.version, "system": s.system, "user": s.user} for s in specs},
+        prompts={s.digest: s.kept() for s in specs},
         data={"path": spec.data if isinstance(spec.data, str) else None},
     )
 

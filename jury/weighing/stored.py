@@ -38,7 +38,7 @@ def stored_weights(path: str | Path) -> Fitted:
         data: Any = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"aggregator: {file} cannot be read: {error}") from None
-    values = cast("Mapping[str, Any]", data) if isinstance(data, dict) else {}
+    values: Mapping[str, Any] = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
     try:
         return Fitted.from_dict(cast("Mapping[str, Any]", values.get("weights") or values))
     except DataError as error:
