@@ -113,8 +113,10 @@ def _taken_back(new: Audited, old: Audited) -> list[str]:
     first, second = new.run.manifest, old.run.manifest
     said: list[str] = []
     try:
-        for p in roll_back(first, second):
-            said.append(f"rolled back: {p.path} holds version {p.restored} of {p.name}, {p.rejected} is in {p.kept}")
+        said += [
+            f"rolled back: {p.path} holds version {p.restored} of {p.name}, {p.rejected} is in {p.kept}"
+            for p in roll_back(first, second)
+        ]
         weights = first.spec.get("aggregator")
         if first.rule != second.rule and isinstance(weights, str) and is_path(weights):
             roll_back_weights(weights)
