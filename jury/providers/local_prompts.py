@@ -5,13 +5,15 @@ it called every one true. In the short ones a judged text is quoted as JSON, whi
 fence; with a fence the same model was right on 11 of 12, quoted on 16 of 16. Beside a reference the verdict is written
 before the reasons: 12 of 12 where the reasons came first gave 10, and 9 of 10 instead of 6 with its own answer as the
 reference; 30 of 30 later. Beside a context the order made no difference that ten hard items could show: 5 or 6 right.
-(Items written here and seen while choosing.) The short prompts stand in for the shipped ones only:
-what a caller wrote is asked as it is.
+(Items written here and seen while choosing.) Question, context and reference stand as they are, unless a line of theirs
+looks like one of the prompt. The short prompts stand in for the shipped ones only: what a caller wrote is asked as it
+is.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +27,12 @@ from jury.values import show
 
 LONGEST_QUESTION = 2000  # characters; a longer one is a task, and what a sentence could say of it is no reference
 ANSWER_TOKENS = 80
+# What a line of the short prompts begins with; text that comes after a line break must not look like one.
+_LINE_OF_PROMPT = re.compile(
+    r"\n\s*(?:criteria|context|question|(?:reference |correct )?answer|response [ab])\s*:"
+    r"|\n\s*(?:correct\?|judge whether|which response|reply (?:true|false))",
+    re.IGNORECASE,
+)
 _CONTEXT_COLUMNS = ("context", "contexts", "documents", "retrieved_context", "retrieved_contexts")
 
 
@@ -76,9 +84,9 @@ def plan(request: Request, case: Any, *, one_word: bool) -> Plan:
     question, context, reference = _question(item), _context(item), show(item.expected_output).strip()
     values = {
         "criteria": case.criteria,
-        "context": context,
-        "question": question,
-        "reference": reference,
+        "context": _kept_in_place(context),
+        "question": _kept_in_place(question),
+        "reference": _kept_in_place(reference),
         "answer": _quoted(case.output),
     }
     seen = bool(context) and (short is not None or context in request.prompt)
@@ -104,7 +112,8 @@ def _default(request: Request, kind: str, words: set[str]) -> bool:
 
 def _pair(case: Any) -> dict[str, str]:
     sides = {"first": _quoted(case.response_a), "second": _quoted(case.response_b)}
-    return {"criteria": case.criteria, "question": case.question, "reference": case.reference, **sides}
+    question, reference = _kept_in_place(case.question), _kept_in_place(case.reference)
+    return {"criteria": case.criteria, "question": question, "reference": reference, **sides}
 
 
 def _question(item: DataPoint) -> str:
@@ -121,6 +130,11 @@ def _context(item: DataPoint) -> str:
 
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
+
+
+def _kept_in_place(text: str) -> str:
+    """A text beside the answer as it is; quoted too where one of its lines could pass for a line of the prompt."""
+    return _quoted(text) if _LINE_OF_PROMPT.search("\n".join(text.splitlines())) else text
 
 
 def _render(name: str, values: dict[str, str]) -> str:
