@@ -162,3 +162,29 @@ def test_what_jury_compare_leaves_is_a_run_of_pairs(loose: Path):
 
 def test_a_run_folder_is_opened_as_one(folder: Path):
     assert type(open_run(folder)) is Run
+
+
+def test_a_rubric_with_a_folder_is_a_run_that_is_not_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.yaml").write_text(
+        'name: own\ncriteria:\n- {key: long, question: long, scale: 0/1, gate: "== 1"}\n', "utf-8"
+    )
+    (tmp_path / "judges_of_a_rubric.py").write_text(
+        "def long(output):\n    print('asked')\n    return {'long': (int(len(output) > 3), f'{len(output)} signs')}\n",
+        "utf-8",
+    )
+    rows = [{"id": "a", "input": "q", "output": "short"}, {"id": "b", "input": "q", "output": "no"}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    asked = ("rubric", "own.yaml", "rows.jsonl", "-j", "judges_of_a_rubric.py:long", "-o", "kept")
+    assert called(*asked) == 0
+    out, err = capfd.readouterr()
+    assert [json.loads(line)["pass"] for line in out.splitlines()] == [True, False]
+    assert err.count("asked") == 2
+    assert called(*asked) == 0
+    again = capfd.readouterr()
+    assert (again.out, again.err.count("asked")) == (out, 0)
+    made = facts(open_run(tmp_path / "kept"))
+    assert (made.head.kind, made.head.outcomes) == ("rubric", {"pass": 1, "fail": 1})
+    assert [(f.criterion, f.items) for f in made.findings] == [("long", ("b",))]

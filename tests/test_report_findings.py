@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jury import Criterion, Rubric
+from jury import Criterion, Rubric, session_jury
 from jury.report.alike import MOST_GROUPS, groups, likeness, shared, typical, words_of
 from jury.report.facts import facts
 from jury.report.findings import MOST
+from jury.sessions.recording import record
 from jury.store import Run
+from jury.transcripts import load_session
 from tests import report_runs
 from tests.report_runs import run, seat
 
@@ -118,3 +122,46 @@ def test_many_small_findings_end_in_one(tmp_path: Path):
     assert sum(f.count for f in found) == MOST + 10
     assert found[-1].title == "11 smaller groups"
     assert found[-1].count == 11
+
+
+def policy_run(folder: Path) -> Run:
+    """Three sessions by two judges: rules broken are 1, then 1 and 3, then none; `mild` never sees rule 3."""
+
+    def says(name: str) -> report_runs.Answer:
+        def answer(text: str) -> Any:
+            listed = [{"rule": 1, "event": "event 2"}] if "a fee of" in text else []
+            if "no word" in text and name == "strict":
+                listed.append({"rule": 3, "event": "event 2"})
+            return {"evidence": ["event 2"], "violations": listed, "verdict": "FAIL" if listed else "PASS"}
+
+        return answer
+
+    told = ("I took a fee of 9.", "I took a fee of 7, and said no word.", "All is well.")
+    rules = "1. Take no fee.\n2. Be kind.\n3. Say what you do.\n"
+    jury = session_jury(["policy"], context=rules, judges=[seat(n, says(n)) for n in ("strict", "mild")])
+    sessions = [
+        replace(
+            load_session([{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": text}]), id=f"s{i}"
+        )
+        for i, text in enumerate(told)
+    ]
+
+    async def all_of_them() -> None:
+        async for _ in record(jury, sessions, folder):
+            pass
+
+    asyncio.run(all_of_them())
+    return Run.open(folder)
+
+
+def test_sessions_fail_by_the_rules_that_most_judges_name(tmp_path: Path):
+    report = facts(policy_run(tmp_path / "run"))
+    assert (report.head.kind, report.head.outcomes) == ("session", {"fail": 2, "pass": 1})
+    (criterion,) = report.criteria
+    assert criterion.by_key["violations"] == {"1": 2}  # rule 3 is named by one judge of two
+    (finding,) = report.findings
+    assert (finding.criterion, finding.rule, finding.items) == ("policy", "violation 1", ("s0", "s1"))
+    first = report.items[0]
+    assert [m["role"] for m in first.messages] == ["user", "assistant"]
+    assert [(a.filled, a.exact) for a in first.asked] == [(False, False)]
+    assert "transcript" in first.asked[0].user or "{{" in first.asked[0].user

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -17,11 +17,13 @@ from jury.cli.session import judges
 from jury.cli.writing import aside
 from jury.datasets import parse_map, rows, to_item
 from jury.errors import ConfigError
-from jury.pointwise import llm_jury
+from jury.pointwise import Jury, llm_jury
 from jury.results import PanelResult
 from jury.rubrics.library import load_rubric
 from jury.rubrics.rubric import Rubric
 from jury.rubrics.seeds import FORMATS, seed_report
+from jury.runner import RunSpec, run_sync
+from jury.store import Run
 
 
 def rubric(given: Mapping[str, Any]) -> int:
@@ -44,15 +46,29 @@ def rubric(given: Mapping[str, Any]) -> int:
             timeout_ms=None if given["timeout"] is None else given["timeout"] * 1000,
         )
         ready(jury.panel)
-        found = rows(given["file"], mapping=parse_map(given["map"] or ()))
-        items = [to_item(row) for row in islice(found, given["limit"])]
+        results = _results(jury, given) if given["output"] is None else _kept(jury, given)
         out = sys.stdout
         with aside():
-            for result in jury.judge_many_sync(items):
+            for result in results:
                 usable += result.status in ("decided", "not_applicable")
                 made_line = result.to_dict() if given["json"] else report(made, result, shape)
                 out.write(json.dumps(made_line, ensure_ascii=False) + "\n")
     return exits.OK if usable else exits.NO_RESULT
+
+
+def _results(jury: Jury, given: Mapping[str, Any]) -> Iterator[PanelResult]:
+    found = rows(given["file"], mapping=parse_map(given["map"] or ()))
+    return jury.judge_many_sync([to_item(row) for row in islice(found, given["limit"])])
+
+
+def _kept(jury: Jury, given: Mapping[str, Any]) -> Iterator[PanelResult]:
+    """The results in the run folder, once all that is missing there was asked."""
+    spec = RunSpec(given["file"], jury, map=parse_map(given["map"] or ()), limit=given["limit"])
+    with aside():
+        done = run_sync(spec, given["output"], force=given["force"])
+    if done.fault is not None:
+        raise done.fault
+    return (result for _, result in Run.open(given["output"]).results() if isinstance(result, PanelResult))
 
 
 def report(rubric: Rubric, result: PanelResult, shape: str | None) -> dict[str, Any]:

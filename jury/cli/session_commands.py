@@ -51,6 +51,10 @@ def session(
         list[str] | None,
         typer.Option("--check", metavar="FILE.py:FUNCTION", help="A check by code; PROMPT - for checks alone."),
     ] = None,
+    facts: Annotated[
+        list[str] | None,
+        typer.Option("--fact", metavar="FILE.py:FUNCTION", help="A check whose result the judges are told too."),
+    ] = None,
     ask: Annotated[str, typer.Option(metavar="each|together", help="One call per criterion, or one for all.")] = "each",
     long: Annotated[str, typer.Option(metavar="fit|windows", help="What becomes of a long session.")] = "fit",
     session_tokens: Annotated[int | None, typer.Option(metavar="N", help="How long is too long.")] = None,
@@ -94,6 +98,17 @@ def rubric(
     temperature: Temperature = None,
     max_tokens: MaxTokens = None,
     timeout: Timeout = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="A run folder: what it holds is not asked again.",
+            rich_help_panel=_RESULT,
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Also with an edited prompt of an old version.")] = False,
     json: Json = False,
 ) -> None:
     """Each answer in FILE scored on several criteria, one JSON object a line: scores, evidence, verdict.
