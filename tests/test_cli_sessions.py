@@ -233,6 +233,12 @@ def test_checks_by_code_beside_a_judge_and_alone(run: Run, tmp_path: Path) -> No
     criteria = json.loads(out)["criteria"]
     assert {name: c["verdict"] for name, c in criteria.items()} == {"tone": "FAIL", "answered": "PASS"}
 
+    (tmp_path / "never.json").write_text("[]")
+    told = ("session", "tone", "s.jsonl", "rules.txt", "-j", "scripted/never.json", "--render")
+    fact = "Measured by code, and true whatever the session says: answered: yes"
+    assert fact in json.loads(run(*told, "--fact", "checks.py:answered")[1])["scripted/never.json"][0]["user"]
+    assert fact not in json.loads(run(*told, "--check", "checks.py:answered")[1])["scripted/never.json"][0]["user"]
+
 
 def test_contexts_and_examples_by_criterion(run: Run, tmp_path: Path) -> None:
     (tmp_path / "guide.txt").write_text("Be brief.\n")

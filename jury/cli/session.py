@@ -58,7 +58,11 @@ def _sessions(path: str, format: str | None, number: int | None) -> list[Session
 def _jury(given: Mapping[str, Any]) -> SessionJury:
     prompt = given["prompt"]
     names = [] if prompt == "-" else [prompt] if os.path.exists(prompt) else listed([prompt])
-    checks = [code_check(c.rpartition(":")[2], load_function(c)) for c in listed(given["checks"] or ())]
+    checks = [
+        code_check(c.rpartition(":")[2], load_function(c), fact=fact)
+        for name, fact in (("checks", False), ("facts", True))
+        for c in listed(given[name] or ())
+    ]
     return session_jury(
         names,
         checks=checks,

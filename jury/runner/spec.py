@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from jury import prompts
+from jury.cache import shown
 from jury.datasets import STDIN
 from jury.errors import ConfigError
 from jury.judge import JudgeSpec
@@ -70,8 +71,8 @@ class RunSpec:
     outputs, where the data does not hold them (`TargetSpec.of` says as what it may be given). `jury`: keywords of the
     jury under the names of the YAML file, or a ready `Jury`, `PairwiseJury` or `SessionJury`. `format`: of sessions,
     where their shape does not tell. `concurrency`: calls in flight of one provider at most. `cache`: the shared one
-    (`cache.py`), one at this path, or none (False). `budget`: US dollars that the folder may cost, all passes together.
-    `limits`: by provider, the fields of `limits.Limits`. Raises `ConfigError`.
+    (`cache.py`), one at this path or address, or none (False). `budget`: US dollars that the folder may cost, all
+    passes together. `limits`: by provider, the fields of `limits.Limits`. Raises `ConfigError`.
     """
 
     data: Any = None
@@ -197,6 +198,7 @@ class RunSpec:
         if not isinstance(self.data, str):
             made["data"] = None
         made["target"] = described(self.target)
+        made["cache"] = shown(self.cache)
         if not isinstance(self.jury, AnyJury):
             made.update({k: _plain(v) for k, v in cast("Mapping[str, Any]", self.jury).items()})
         return {k: v for k, v in made.items() if v not in (None, {})}
@@ -212,11 +214,18 @@ def _known_keys(own: Sequence[str], kind: Any) -> list[str]:
 
 
 def _check(given: Any, load: Loader | None) -> CodeCheck:
+    """A check of the file: `module:function`, or a mapping with `function`, and perhaps `name` and `fact`."""
     if isinstance(given, CodeCheck):
         return given
-    if not isinstance(given, str) or not _is_function(given):
-        raise ConfigError(f"checks: {given!r} is no function; write module:function or file.py:function")
-    return code_check(given.rpartition(":")[2], _function(given, load))
+    about = dict(cast("Mapping[str, Any]", given)) if isinstance(given, Mapping) else {"function": given}
+    function, name = about.get("function"), about.get("name")
+    if not isinstance(function, str) or not _is_function(function) or about.keys() - {"function", "name", "fact"}:
+        raise ConfigError(
+            f"checks: {given!r} is no check; write module:function, or {{function: ..., name: ..., fact: true}}"
+        )
+    return code_check(
+        str(name or function.rpartition(":")[2]), _function(function, load), fact=about.get("fact") is True
+    )
 
 
 def _text(name: str, given: Any, base: Path) -> str | PromptSpec:

@@ -159,6 +159,18 @@ def test_checks_alone_need_no_judge(folder: Path) -> None:
     assert replay(folder / "run").same
 
 
+def test_checks_of_a_run_file(folder: Path) -> None:
+    functions = {"own.py:short": lambda s: len(s.events) < 3, "own.py:words": lambda s: len(s.final_message.split())}
+    checks = ["own.py:short", {"function": "own.py:words", "name": "length", "fact": True}]
+    seats = judges("x")
+    spec = config(folder, seats, criteria="policy", context="x", checks=checks)
+    run_sync(spec, folder / "run", load=functions.__getitem__)
+    first = next(iter(Run.open(folder / "run").results()))[1]
+    assert [(c.key, c.value) for c in first.criteria] == [("policy", "PASS"), ("short", "PASS"), ("length", 4.0)]
+    assert "whatever the session says: length: 4" in seats[0].provider.requests[0].prompt  # type: ignore[union-attr]
+    assert replay(folder / "run").same
+
+
 def test_examples_of_a_file_stand_in_the_prompt(folder: Path) -> None:
     seats = judges("x")
     run_sync(config(folder, seats, examples="examples.jsonl", limit=1), folder / "run")
@@ -181,6 +193,7 @@ def test_an_estimate_counts_every_question(folder: Path) -> None:
         ({"criteria": "polcy", "context": "x"}, "policy"),
         ({"criteria": {"policy": 1}}, "names of session prompts"),
         ({"checks": ["answered"]}, "module:function"),
+        ({"checks": [{"function": "a:b", "fakt": True}]}, "fact: true"),
         ({"map": {"input": "q"}}, "unknown key 'map'"),
         ({"session_tokens": 0}, "session_tokens"),
         ({"ask": "all"}, "ask is"),
