@@ -1,4 +1,4 @@
-"""The pictures of the pages: each is made by docs/pictures/make.py, shown by a page with words for who cannot see it."""
+"""The pictures of the pages: each is made by docs/pictures/make.py, and shown with words for who cannot see it."""
 
 from __future__ import annotations
 

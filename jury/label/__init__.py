@@ -2,6 +2,7 @@
 
     questions.py   what is asked about an item, and how an answer becomes a label
     sampling.py    in which order items are shown: random, or disagreement first
+    source.py      items and results, read one by one
     showing.py     an item as the page shows it: texts, cut where they are long
     verdicts.py    what the panel said, where the page is asked to show it
     desk.py        `Desk`: one labeller at one run; the next item, saving, undo

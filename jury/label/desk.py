@@ -13,8 +13,9 @@ from typing import Any
 from jury.errors import ConfigError, JuryError
 from jury.label.questions import asked_of
 from jury.label.sampling import SAMPLINGS, Sampling, first_shown, ordered
-from jury.label.showing import Block, Items, blocks, cut, instructions
-from jury.label.verdicts import Verdicts
+from jury.label.showing import Block, blocks, cut, instructions
+from jury.label.source import Source
+from jury.label.verdicts import told
 from jury.stats import labels_for_half_width
 from jury.store import Label, Run
 
@@ -53,13 +54,12 @@ class Desk:
     def __init__(self, run: Run, plan: Plan) -> None:
         self.run, self.plan = run, plan
         self.asked = asked_of(run)
-        self.order = ordered(run.stored_results(), plan.sampling, plan.seed)
+        self.source = Source(run)
+        self.order = ordered(self.source.results(), plan.sampling, plan.seed)
         if not self.order:
             raise ConfigError(f"{run.folder} has no verdicts yet: there is nothing to label (`jury run` comes first)")
         wanted = plan.n or labels_for_half_width(USUAL_RATE, plan.precision)
         self.target = min(wanted, len(self.order))
-        self._items = Items(run)
-        self._verdicts = Verdicts(run) if plan.show_verdict else None
         self._lock = Lock()
         self._mine: dict[str, Label] = {}
         self._last = 0  # where the last line that was read stands
@@ -164,7 +164,7 @@ class Desk:
         return first_shown(self.plan.seed, self.plan.labeller, item) if self.run.kind == "pairwise" else None
 
     def _blocks(self, item: str) -> list[Block]:
-        return blocks(self.run.kind, self._items[item], self._shown(item))
+        return blocks(self.run.kind, self.source.item(item), self._shown(item))
 
     def _done(self, item: str) -> bool:
         label = self._mine.get(item)
@@ -180,8 +180,8 @@ class Desk:
             return {**made, "item": None}
         item = self.order[place]
         one: dict[str, Any] = {"place": place, "id": item, "blocks": cut(self._blocks(item))}
-        if self._verdicts is not None:
-            one["verdict"] = self._verdicts.told(item, self._shown(item))
+        if self.plan.show_verdict:
+            one["verdict"] = told(self.source.result(item), self._shown(item))
         return {**made, "item": one}
 
     def _catch_up(self) -> None:

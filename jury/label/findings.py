@@ -17,7 +17,7 @@ from jury.label.verdicts import said
 from jury.results import PanelResult
 from jury.stats import Estimate, alpha_interval, cohen_kappa, labels_for_half_width, undefined, wilson
 from jury.stats.table import Category
-from jury.store import Label, Run
+from jury.store import Label
 
 PANEL = "the panel"
 MOST = 20  # items listed
@@ -86,16 +86,16 @@ class Findings:
 
 
 def findings(desk: Desk) -> Findings:
-    """From what is on the disk now. Loads numpy; reads all results of the run."""
+    """From what is on the disk now. Loads numpy; reads the results of labelled items."""
     mine = desk.mine()
     rates = desk.plan.sampling == "random"
     used = [label for label in mine if label.sampling == "random"] if rates else mine
-    audit = audited(desk.run, used)
+    audit = audited(desk.source.part({label.item for label in used}), used)
     plain = not audit.labels  # a numeric scale without a pass mark
     truth = [one.label for one in audit.judged] if plain else audit.truth()
     names = [PANEL, *(audit.judges if len(audit.judges) > 1 else ())]
     rows = tuple(_against(name, _column(audit, name, plain), truth, plain) for name in names)
-    everybody = _everybody(desk.run, plain)
+    everybody = _everybody(desk, plain)
     differences = list(_differences(audit, plain))
     made = Findings(
         labeller=desk.plan.labeller,
@@ -125,14 +125,16 @@ def _column(audit: Audited, name: str, plain: bool) -> list[Category | None]:
     return [found[0].value if found else None for found in votes]
 
 
-def _everybody(run: Run, plain: bool) -> dict[str, dict[str, Category]]:
+def _everybody(desk: Desk, plain: bool) -> dict[str, dict[str, Category]]:
     """Each person's labels by item."""
+    labels = desk.run.labels()
     if not plain:
-        return {name: dict(labels) for name, labels in audited(run).people.items()}
+        part = desk.source.part({label.item for label in labels})
+        return {name: dict(found) for name, found in audited(part).people.items()}
     made: dict[str, dict[str, Category]] = {}
-    for label in run.labels():
+    for label in labels:
         if label.value is not None:
-            made.setdefault(label.labeller, {})[label.item] = run.scale.read(label.value)
+            made.setdefault(label.labeller, {})[label.item] = desk.run.scale.read(label.value)
     return made
 
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from jury.label.questions import mapping
-from jury.store import Run, RunManifest, StoredItem
-from jury.store.lines import parse, read_lines
+from jury.store import RunManifest, StoredItem
 
 HEAD = 6_000  # characters of a text before "show all"
 SMALL = 400  # of the later ones, once an item has sent `PLENTY`
@@ -27,19 +26,6 @@ class Block:
     title: str
     role: str
     text: str
-
-
-class Items:
-    """The items of a run by id, read from the file when they are shown; only their places are kept."""
-
-    def __init__(self, run: Run) -> None:
-        self._path = run.folder / "items.jsonl"
-        self._places = {str(line.get("id")): place for place, line in read_lines(self._path)}
-
-    def __getitem__(self, item_id: str) -> StoredItem:
-        with self._path.open("rb") as file:
-            file.seek(self._places[item_id])
-            return StoredItem.from_dict(parse(file.readline()) or {})
 
 
 def blocks(kind: str, item: StoredItem, shown: str | None) -> list[Block]:

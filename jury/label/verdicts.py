@@ -1,29 +1,21 @@
-"""What the panel said of an item, for a page that is asked to show it (`--show-verdict`). Loaded for no other page."""
+"""What the panel said of an item, for a page that is asked to show it (`--show-verdict`)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from jury.results import Comparison, PairVote, PanelResult, Vote
-from jury.store import Run
 
 _SIDES = {"ab": {"A": "Answer 1", "B": "Answer 2"}, "ba": {"A": "Answer 2", "B": "Answer 1"}}
 LONGEST = 2_000  # characters of a judge's reasons
 
 
-class Verdicts:
-    """The verdicts of a run by item."""
-
-    def __init__(self, run: Run) -> None:
-        self._results = {one.item: one.result for one in run.stored_results()}
-
-    def told(self, item: str, shown: str | None) -> dict[str, Any]:
-        """The panel's word and each judge's, sides named as the page shows them."""
-        result = self._results[item]
-        votes = [
-            {"judge": vote.judge, "said": said(vote, shown), "why": vote.explanation[:LONGEST]} for vote in result.votes
-        ]
-        return {"said": said(result, shown), "votes": votes}
+def told(result: PanelResult | Comparison, shown: str | None) -> dict[str, Any]:
+    """The panel's word and each judge's, sides named as the page shows them."""
+    votes = [
+        {"judge": vote.judge, "said": said(vote, shown), "why": vote.explanation[:LONGEST]} for vote in result.votes
+    ]
+    return {"said": said(result, shown), "votes": votes}
 
 
 def said(result: PanelResult | Comparison | Vote | PairVote, shown: str | None = None) -> str:
