@@ -348,7 +348,8 @@ def test_disagreement_by_hand():
         return disagreement(result.to_dict())
 
     assert apart(PanelResult("decided", value=True, votes=votes(True, True, True))) == 0.0
-    assert apart(PanelResult("decided", value=True, votes=votes(True, True, False))) == pytest.approx(2 / 3)
+    split = PanelResult("decided", value=True, mean=2 / 3, std=0.47, votes=votes(True, True, False))
+    assert apart(split) == pytest.approx(2 / 3)  # of truth values the pairs count
     assert apart(PanelResult("inconclusive", votes=votes(True, False))) == 1.0
     assert apart(PanelResult("inconclusive", votes=votes(True))) == 0.5
     assert apart(PanelResult("decided", value=0.4, std=0.3, votes=votes(0.1, 0.7))) == 0.3

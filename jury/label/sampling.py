@@ -49,7 +49,7 @@ def disagreement(result: Mapping[str, Any]) -> float:
     the order was swapped counts with both its votes; a verdict that was not reached counts one half or more.
     """
     std = result.get("std")
-    if isinstance(std, float) and "winner" not in result:
+    if isinstance(std, float) and not isinstance(result.get("value"), bool | str):
         return std
     votes: list[str] = []
     given: list[Mapping[str, Any]] = result.get("votes") or []
