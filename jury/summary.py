@@ -161,3 +161,18 @@ def position_bias(comparisons: Iterable[Comparison], judge: str | None = None) -
     votes = [v for c in comparisons for v in c.votes if (judge is None or v.judge == judge) and v.completed]
     kinds = [v.flip_kind for v in votes if v.flipped]
     return PositionBias(len(kinds), len(votes), kinds.count("primacy"), kinds.count("recency"), kinds.count("mixed"))
+
+
+def percent(part: float, whole: float) -> str:
+    """A share as text; what is not all is never 100%, what is not nothing never 0%, and of nothing there is no share.
+
+    >>> percent(1, 3000), percent(2999, 3000), percent(1, 300), percent(3, 4), percent(0, 0)
+    ('<0.1%', '>99.9%', '0.3%', '75%', 'n/a')
+    """
+    if not whole:
+        return "n/a"
+    share = part / whole
+    text = f"{100 * share:.1f}".removesuffix(".0")
+    if share > 0 and text == "0":
+        return "<0.1%"
+    return ">99.9%" if share < 1 and text == "100" else f"{text}%"

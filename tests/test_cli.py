@@ -592,7 +592,7 @@ def test_lists_and_pairs() -> None:
 
 @pytest.mark.parametrize(
     ("part", "whole", "text"),
-    [(0, 7, "0%"), (7, 7, "100%"), (1, 3, "33.3%"), (9999, 10000, "99.9%"), (1, 10000, "0.1%"), (1, 2, "50%")],
+    [(0, 7, "0%"), (7, 7, "100%"), (1, 3, "33.3%"), (9999, 10000, ">99.9%"), (1, 10000, "<0.1%"), (1, 2, "50%")],
 )
 def test_a_share_is_never_rounded_to_all_or_nothing(part: int, whole: int, text: str) -> None:
     assert percent(part, whole) == text

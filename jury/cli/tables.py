@@ -14,7 +14,7 @@ from rich.text import Text
 
 from jury.cli.tally import Kept, Tally
 from jury.results import Comparison, PairVote, PanelResult, Usage, Vote
-from jury.summary import Summary, WinRate, outcome
+from jury.summary import Summary, WinRate, outcome, percent
 
 NARROWEST = 12  # columns for the reasons; below, -o DIR has them
 WIDEST = 110  # columns; wider lines are hard to read
@@ -169,14 +169,6 @@ def shorten(text: str, length: int) -> str:
     """A text on one line, cut to a length; what would act on a terminal is shown as an escape."""
     flat = visible(" ".join(text[: 50 * length].split()))
     return flat if len(flat) <= length else flat[: length - 1].rstrip() + "…"
-
-
-def percent(part: int, whole: int) -> str:
-    """A share as text; what is not all is never shown as 100%, what is not nothing never as 0%."""
-    share = 100 * part / whole
-    if 0 < part < whole:
-        share = min(max(share, 0.1), 99.9)
-    return f"{share:.1f}".removesuffix(".0") + "%"
 
 
 def dollars(cost: float) -> str:

@@ -6,31 +6,19 @@ import math
 
 from jury.report.parts import Rate
 from jury.stats import Estimate
+from jury.summary import percent
 
 UNDEFINED = "n/a"
-
-
-def percent(part: float, whole: float) -> str:
-    """A share as text; what is not all is never 100%, what is not nothing never 0%, and of nothing there is no share.
-
-    >>> percent(1, 3000), percent(2999, 3000), percent(3, 4), percent(0, 0)
-    ('0.1%', '99.9%', '75%', 'n/a')
-    """
-    return share(part / whole) if whole else UNDEFINED
+__all__ = ["UNDEFINED", "count", "money", "number", "percent", "points", "rate", "share", "shown"]
 
 
 def share(value: float | None) -> str:
-    """A share in [0, 1] as text, by the same rule.
+    """A share in [0, 1] as text, by the rule of `percent`.
 
     >>> share(1.0), share(0.9999), share(None)
-    ('100%', '99.9%', 'n/a')
+    ('100%', '>99.9%', 'n/a')
     """
-    if value is None:
-        return UNDEFINED
-    shown = 100 * value
-    if 0 < value < 1:
-        shown = min(max(shown, 0.1), 99.9)
-    return f"{shown:.1f}".removesuffix(".0") + "%"
+    return UNDEFINED if value is None else percent(value, 1.0)
 
 
 def rate(found: Estimate, hits: float | None = None) -> Rate:
