@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from jury.rubrics.criterion import Criterion
     from jury.rubrics.library import load_rubric
     from jury.rubrics.rubric import Rubric
+    from jury.rubrics.seeds import seed_report
     from jury.scales import Boolean, Labels, Numeric
     from jury.sessions.checks import code_check
     from jury.sessions.events import Session
@@ -76,6 +77,7 @@ _HOMES = {
     "rubrics.criterion": "Criterion",
     "rubrics.library": "load_rubric",
     "rubrics.rubric": "Rubric",
+    "rubrics.seeds": "seed_report",
     "scales": "Boolean Labels Numeric",
     "sessions.checks": "code_check",
     "sessions.events": "Session",
@@ -142,6 +144,7 @@ __all__ = [
     "load_session",
     "load_sessions",
     "position_bias",
+    "seed_report",
     "session_jury",
     "summarize",
     "win_rate",

@@ -22,6 +22,7 @@ _REFERENCE = re.compile(
     r"(\d{1,6}(?:\s*(?:-|to|,|and|&|,\s*and)\s*(?:events?\s*|e|#)?\d{1,6}(?![\w.%]))*)(?![\w%]|\.\d)"
     r"|(?<!\w)\[(\d{1,6})\]"
 )
+_NOTHING = frozenset({"", "none", "n/a", "na", "null", "nothing", "no evidence", "not applicable"})
 _ID = re.compile(r"[A-Za-z]+_[A-Za-z0-9_-]+")
 
 
@@ -97,7 +98,7 @@ class TextEvidence:
         return Haystack(self._texts)
 
     def check(self, evidence: Iterable[str]) -> EvidenceReport:
-        return EvidenceReport(tuple(self._one(text) for text in evidence if text.strip()))
+        return EvidenceReport(tuple(self._one(text) for text in evidence if says_something(text)))
 
     def _one(self, text: str) -> Checked:
         place = find_any(self.haystack, text)
@@ -124,7 +125,7 @@ class SessionEvidence:
         return Haystack([e.text for e in events], numbers), Haystack([e.line() for e in events], numbers)
 
     def check(self, evidence: Iterable[str]) -> EvidenceReport:
-        return EvidenceReport(tuple(self._one(text) for text in evidence if text.strip()))
+        return EvidenceReport(tuple(self._one(text) for text in evidence if says_something(text)))
 
     def _one(self, text: str) -> Checked:
         references = references_in(text[:MAX_QUOTE], self._ids)
@@ -136,6 +137,11 @@ class SessionEvidence:
         if place is None and references and not INNER_QUOTES.search(fold(text[:MAX_QUOTE])):
             return Checked(text, "reference", None, None, references, invalid)
         return Checked(text, "both" if references else "quote", place is not None, place, references, invalid)
+
+
+def says_something(text: str) -> bool:
+    """Is this evidence, and not a word for its absence?"""
+    return text.strip(" .-\t\r\n\"'").casefold() not in _NOTHING
 
 
 def without_references(text: str, ids: Iterable[str] = ()) -> str:

@@ -179,3 +179,8 @@ def test_a_quote_with_slips_is_found_in_a_long_text():
         quote[place] = "z"
     assert len(text) > 900_000
     assert Haystack([text]).find("".join(quote)) == 0
+
+
+def test_a_word_for_no_evidence_is_no_quote():
+    report = TextEvidence("It is on the shelf.").check(["none", " N/A. ", "-", "on the shelf", "no reader is named"])
+    assert (report.quotes_found, report.quotes_missing) == (1, 1)
