@@ -271,7 +271,7 @@ def test_pairs_and_their_ranking():
     pairs = PairFacts(rate, {"A": 6, "B": 4}, rate, {"primacy": 2}, targets)
     page = Source(html(report(pairs=pairs)))
     assert "took the first answer both times" in page.visible
-    assert "1 to 2" in page.visible
+    assert "1-2" in page.visible
 
 
 def test_a_sentence_does_not_change_names():

@@ -21,7 +21,7 @@ _KINDS = {
     "fail": "Failed",
     "partial": "Partial",
     "scored": "Scored",
-    "na": "NA",
+    "na": "Not applicable",
     "inconclusive": "Inconclusive",
     "error": "Error",
 }
@@ -96,7 +96,8 @@ def _criterion(found: CriterionFacts) -> Markup:
         tag("p", f"Pass rate {found.rate.text}", class_="small") if found.rate.value is not None else None,
         meter(found.rate) if found.rate.value is not None else None,
         tag("p", f"Mean score {found.mean.text}", class_="small") if found.mean is not None else None,
-        drawn,
+        drawn
+        or tag("p", ", ".join(f"{n:,} {_KINDS.get(k, k).lower()}" for k, n in found.verdicts.items()), class_="small"),
         listed,
         tag("details", tag("summary", "By judge"), tag("ul", apart), class_="data") if apart else None,
         class_="card",
@@ -138,7 +139,7 @@ def _ranking(found: PairFacts) -> Markup | None:
         )
     rows: list[list[Content]] = []
     for target in found.ranking:
-        ranks = "n/a" if target.ranks is None else f"{target.ranks[0]} to {target.ranks[1]}"
+        ranks = "n/a" if target.ranks is None else "-".join(dict.fromkeys(str(rank) for rank in target.ranks))
         against = target.against_first
         rows.append([own(target.name), ranks, "n/a" if target.elo is None else f"{target.elo:.0f}", target.games,
                      "first" if against is None else against.text])  # fmt: skip

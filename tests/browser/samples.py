@@ -2,7 +2,7 @@
 
 They are the same on every machine.
 
-Used by the browser tests, by `docs/pictures/make.py` and by `benchmarks/report.py`; asks no model.
+Used by the browser tests, by `docs/pictures/` and by `benchmarks/report.py`; asks no model.
 """
 
 from __future__ import annotations
@@ -91,8 +91,10 @@ def rows(count: int, *, worse: float = 0.0) -> Iterator[dict[str, Any]]:
     for i in range(count):
         question, answer = QUESTIONS[i % len(QUESTIONS)], ANSWERS[i % len(ANSWERS)]
         bad = chance("bad", i) < 0.22 + worse
-        if bad:
+        if bad and chance("kind", i) < 0.6:
             answer = answer.split(". ")[0] + ". Our policy has no exceptions. You will be billed a fee of 45.00 EUR."
+        elif bad:
+            answer = "Thank you for your message. For this and everything else please see our website."
         question = f"{question} My order is {48213 + 7 * i}."
         row = {"id": f"case-{i + 1:03}", "input": question, "output": answer, "tags": [TAGS[i % len(TAGS)]]}
         if i % 4 == 0:
@@ -102,9 +104,14 @@ def rows(count: int, *, worse: float = 0.0) -> Iterator[dict[str, Any]]:
         yield row
 
 
+def wrong(text: str) -> bool:
+    """Whether an answer of `rows` is one of the wrong ones."""
+    return "no exceptions" in text or "see our website" in text
+
+
 def _pointwise_answer(name: str, request: Request) -> Any:
     prompt = request.prompt
-    bad = "no exceptions" in prompt
+    bad = wrong(prompt)
     luck = chance(name, request.repetition, prompt[-900:])
     if luck < 0.008:
         return None
@@ -114,12 +121,14 @@ def _pointwise_answer(name: str, request: Request) -> Any:
         return {"evidence": [], "explanation": "The policy is not shown, so this cannot be told.", "abstain": True}
     good = not bad if luck > STYLES[name] else bad
     if not good:
-        quote = "Our policy has no exceptions." if bad else "as our terms in section 12 plainly say"
-        reason = (
-            "It refuses what the policy grants and adds a fee that the policy does not know."
-            if bad
-            else "It leaves open what the customer has to do next."
-        )
+        if "no exceptions" in prompt:
+            quote = "Our policy has no exceptions."
+            reason = "It refuses what the policy grants and adds a fee that the policy does not know."
+        elif bad:
+            quote = "For this and everything else please see our website."
+            reason = "It sends the customer away without an answer to the question."
+        else:
+            quote, reason = "as our terms in section 12 plainly say", "It leaves open what has to be done next."
         return {"evidence": [quote], "explanation": reason, "value": False}
     return {"evidence": [], "explanation": "It is right and names the next step.", "value": True}
 
@@ -137,7 +146,7 @@ def labelled(folder: Path, count: int = 60) -> Path:
     run = Run.open(folder)
     for item in run.items():
         if item.number % 3 and not item.error:
-            right = "no exceptions" not in item.output
+            right = not wrong(item.output)
             value = right if chance("person", item.id) > 0.05 else not right
             run.add_label(Label(item.id, "ida", value, sampling="random"))
     return folder
@@ -199,13 +208,14 @@ def rubric(folder: Path, count: int = 40) -> Path:
 
     def answer(name: str, request: Request) -> Any:
         prompt = request.prompt
-        bad = "no exceptions" in prompt
+        bad = wrong(prompt)
+        said = "Our policy has no exceptions." if "no exceptions" in prompt else "please see our website"
 
         def one(key: str, low: int, high: int) -> dict[str, Any]:
             luck = chance(name if chance(name, key, prompt[-600:]) < 0.3 else "all", key, prompt[-600:])
             top = high - (2 if bad and high == 5 else int(bad and key == "tone" and luck < 0.5))
             score = max(low, top - int(luck * 2.2)) if high == 5 else max(low, top - int(luck < 0.1))
-            quote = ["Our policy has no exceptions."] if bad else []
+            quote = [said] if bad else []
             return {"evidence": quote, "reasoning": f"{key.replace('_', ' ')}: {score} of {high}.", "score": score}
 
         made: dict[str, Any] = {"correctness": one("correctness", 1, 5), "tone": one("tone", 0, 1)}
@@ -328,7 +338,7 @@ def big(count: int = 10_000, judges: int = 5) -> Report:
 
 
 def _big_item(i: int, row: dict[str, Any], names: list[str]) -> ItemFacts:
-    bad = "no exceptions" in row["output"]
+    bad = wrong(row["output"])
     votes: list[VoteFacts] = []
     for name in names:
         good = (not bad) if chance(name, i) > 0.08 else bad

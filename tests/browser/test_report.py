@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import csv
+import json
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -340,3 +344,17 @@ def test_on_paper_the_filtered_items_stand_as_a_list(report):
     many = found.page.locator(".chip[data-flag=failed] .n").text_content()
     assert found.page.locator("#print-items .printed").count() == int(many)
     assert found.page.is_visible("h2:has-text('Panel')")
+
+
+def test_the_benchmark_of_the_report_runs():
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.report", "--items", "90", "--judges", "2", "--runs", "1", "--json"],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {"usable", "search", "again", "late", "mb", "write_s"} <= set(found)
+    assert found["usable"] > 0
