@@ -137,7 +137,8 @@ def _worth(audit: Audited, valued: Worth | None) -> tuple[str, ...]:
         return ()
     said = list(valued.saying)
     if valued.one_more.value is not None:
-        said.append(f"one more vote could change {words.share(valued.one_more.value)} of the items")
+        could = valued.one_more.value
+        said.append(f"one more vote could change {f'{words.share(could)} of the items' if could else 'no verdict'}")
     if valued.price is not None:
         said.append(f"a decided item cost {words.money(valued.price, 1)}")
     return tuple(said)

@@ -40,7 +40,8 @@ def judged(given: Mapping[str, Any], folder: Path) -> Run:
             raise CallError("server_error", row["fault"])
         return {"value": row["verdict"], "evidence": row.get("evidence", ()), "explanation": row.get("why", "")}
 
-    names = [n if isinstance(n, str) else n["judge"] for n in given.get("judges") or ("judge",)]
+    seats = given.get("judges") or ("judge",)
+    names = [str(s.get("judge") or s.get("id") or s.get("name")) if isinstance(s, Mapping) else s for s in seats]
     jury = llm_jury(criteria="Is it right?", scale=SCALE, judges=[JudgeSpec(function=say, id=name) for name in names])
     # An `error` column is the target's; here it is the judge's.
     rows = [{**{k: v for k, v in r.items() if k != "error"}, "fault": str(r.get("error", ""))} for r in given["rows"]]
