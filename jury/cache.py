@@ -1,8 +1,9 @@
 """The cache that runs and processes share: judgments by their key, in one SQLite file. Knows no jury and no folder.
 
 The key says everything that shaped a vote (`keys.py`), so an entry never goes stale; failures are never put in. The
-file is `$JURY_CACHE`, or `judgments.sqlite` in the user's cache folder; `JURY_CACHE=off` means none. Whatever is wrong
-with it (it cannot be written, is damaged, is of another version) is a warning, and the run goes on without.
+file is `$JURY_CACHE`, or `judgments.sqlite` in the user's cache folder; `JURY_CACHE=off` means none, an address means
+Redis or PostgreSQL instead (`cache_servers.py`). Whatever is wrong with it (it cannot be written, is damaged, is of
+another version, is not there) is a warning, and the run goes on without.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
+from jury.cache_base import Cache, Stats, shown, storable
 from jury.errors import ConfigError
+
+__all__ = ["Cache", "SqliteCache", "Stats", "address", "default_path", "opened", "shown"]
 
 logger = logging.getLogger("jury.cache")
 VERSION = 1
@@ -29,25 +31,6 @@ CREATE TABLE judgments (
     k BLOB PRIMARY KEY, value TEXT NOT NULL, model TEXT NOT NULL, made INTEGER NOT NULL, used INTEGER NOT NULL
 ) WITHOUT ROWID;
 """
-
-
-class Cache(Protocol):
-    """What a run needs of a cache. Neither method raises: a cache that fails is a cache that knows nothing."""
-
-    def get(self, key: str) -> str | None: ...
-    def put(self, key: str, value: str, model: str) -> None: ...
-    def close(self) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """What a cache holds. `made` is when the oldest and the newest entry were put in (seconds since 1970)."""
-
-    path: str
-    entries: int
-    bytes: int
-    made: tuple[int, int] | None
-    models: tuple[tuple[str, int], ...]
 
 
 def default_path() -> Path | None:
@@ -64,8 +47,22 @@ def default_path() -> Path | None:
     return base / "jury" / "judgments.sqlite"
 
 
+def address(where: bool | str | Path | None = True) -> str | None:
+    """The server that is meant, if one is: its address, with the password that may be in it."""
+    text = os.environ.get("JURY_CACHE", "").strip() if where is True else str(where or "")
+    return text if "://" in text else None
+
+
 def opened(where: bool | str | Path | None = True) -> Cache | None:
-    """The cache to use: the default one, the one at a path, or none (False, or where it cannot be opened)."""
+    """The cache to use: the default one, the one at a path or an address, or none (False, or it cannot be opened).
+
+    Raises `ConfigError` for an address of another kind of server, `MissingExtra` where its client is not installed.
+    """
+    server = address(where)
+    if server is not None:
+        from jury.cache_servers import connected  # only where one is used
+
+        return connected(server)
     path = default_path() if where is True else Path(where).expanduser() if where else None
     if path is None:
         return None
@@ -78,6 +75,8 @@ def opened(where: bool | str | Path | None = True) -> Cache | None:
 
 class SqliteCache:
     """One file, shared by processes; to be used in one thread. Making it raises `sqlite3.Error` or `OSError`."""
+
+    slow = False
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         self.path = path
@@ -123,7 +122,7 @@ class SqliteCache:
         return row[0]
 
     def put(self, key: str, value: str, model: str) -> None:
-        self._new[bytes.fromhex(key)] = (value, model)
+        self._new[bytes.fromhex(key)] = (storable(value), model)
         if len(self._new) >= _PENDING or not 0 <= self._clock() - self._flushed < _PENDING_S:
             self._flush()
 

@@ -38,6 +38,8 @@ FLOORS = (
         "providers.function",
         "providers.",
         "keys",
+        "cache_base",
+        "cache_servers",
         "cache",
         "limits",
         "budget",

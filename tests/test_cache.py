@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
 
-from jury import ConfigError, JudgeSpec, Reply, ScriptedProvider, Usage
-from jury.cache import VERSION, SqliteCache, default_path, opened
+from jury import ConfigError, JudgeSpec, MissingExtra, Reply, ScriptedProvider, Usage
+from jury.cache import VERSION, SqliteCache, default_path, opened, shown
 from jury.keys import KeyMaker
 from jury.runner import RunSpec, run_sync
 from jury.store import Run
@@ -206,3 +208,29 @@ def test_an_entry_that_cannot_be_read_is_asked_again(path, tmp_path, caplog):
     assert (report.asked.live, report.totals["n_pass"]) == (4, 4)
     assert "cannot be read" in caplog.text
     assert len(KeyMaker("who", None, None, None).request("x")) == 64
+
+
+@pytest.mark.parametrize(("name", "extra"), [("redis", "redis"), ("postgresql", "postgres")])
+def test_a_missing_client_says_what_to_install(name, extra, monkeypatch):
+    for module in ("redis", "pg8000", "pg8000.native"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra, match=rf"jury-llm\[{extra}\]"):
+        opened(f"{name}://127.0.0.1/0")
+
+
+def test_addresses():
+    assert shown("redis://:secret@host:6379/0?x=secret") == "redis://host:6379/0"
+    assert shown("postgresql://me:se@cret@host/db") == "postgresql://host/db"
+    assert shown(True) is True
+    with pytest.raises(ConfigError, match="begins with redis"):
+        opened("mysql://u:secret@host/db")
+
+
+def test_half_a_surrogate_pair_is_kept(path):
+    value = json.dumps({"reply": "\ud800 half"}, ensure_ascii=False)
+    cache = SqliteCache(path)
+    cache.put(KEYS[0], value, "m")
+    cache.close()
+    again = SqliteCache(path)
+    assert json.loads(again.get(KEYS[0])) == {"reply": "\ud800 half"}
+    again.close()

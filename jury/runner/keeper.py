@@ -69,12 +69,16 @@ class Keeper:
                 return self._copy(question, stored.judgment, "same")
             self.asked.recalled += 1
             return replace(stored.judgment, judge=question.judge)
-        cached = self._cached(question)
+        slow = self._cache is not None and self._cache.slow
+        cached = None if slow else self._cached(question)
         if cached is not None:
             return self._copy(question, cached, "cache")
         flying = self._flying[question.key] = asyncio.get_running_loop().create_future()
         known = None
         try:
+            if slow and (cached := await asyncio.to_thread(self._cached, question)) is not None:
+                known = self._copy(question, cached, "cache")
+                return known
             made = await ask()
             if made.verdict.failure is not None and made.verdict.failure.kind == "budget":
                 self.asked.refused += 1
@@ -82,12 +86,19 @@ class Keeper:
             self.asked.count(made)
             stored = self._record(question, made)
             if self._cache is not None and not question.plain and made.verdict.status != "error":
-                self._cache.put(question.key, encode(stored.to_dict()), made.model or "")
+                await self._keep(self._cache, question.key, encode(stored.to_dict()), made.model or "")
             known = made if made.verdict.status != "error" else None  # another item may have better luck
         finally:
             del self._flying[question.key]
             flying.set_result(known)
         return made
+
+    @staticmethod
+    async def _keep(cache: Cache, *entry: str) -> None:
+        if cache.slow:
+            await asyncio.to_thread(cache.put, *entry)
+        else:
+            cache.put(*entry)
 
     def _cached(self, question: Question) -> Judgment | None:
         text = self._cache.get(question.key) if self._cache is not None and not question.plain else None

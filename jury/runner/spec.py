@@ -25,6 +25,7 @@ from typing import Any, cast
 
 from jury import prompts
 from jury.cache import shown
+from jury.config import read_yaml
 from jury.datasets import STDIN
 from jury.errors import ConfigError
 from jury.judge import JudgeSpec
@@ -108,13 +109,8 @@ class RunSpec:
     @classmethod
     def from_file(cls, path: str | Path, **over: Any) -> RunSpec:
         """The run of a YAML file; `over` stands above what it says. Paths in it are relative to it."""
-        import yaml
-
         file = Path(path)
-        try:
-            given: Any = yaml.safe_load(file.read_text("utf-8-sig"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise ConfigError(f"{file} is not a readable YAML file: {error}") from None
+        given: Any = read_yaml(file)
         if not isinstance(given, dict):
             raise ConfigError(f"{file} must hold a mapping, got {type(given).__name__}")
         try:

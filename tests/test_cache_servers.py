@@ -1,0 +1,189 @@
+"""The cache on a server, against real ones from Debian's packages: as the file is, and a fault costs only itself."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+
+import pytest
+
+from jury import ConfigError, JudgeSpec, Reply, ScriptedProvider, Usage
+from jury.cache import opened
+from jury.cache_servers import PostgresCache, connect
+from jury.cli.__main__ import main
+from jury.runner import RunSpec, run_sync
+from jury.store import Run
+from tests.servers import stores
+
+KEYS = [f"{i:064x}" for i in range(300)]
+ROWS = [{"id": f"r{i}", "input": "q", "output": f"a{i}"} for i in range(4)]
+
+
+@pytest.fixture(scope="module")
+def redis():
+    pytest.importorskip("redis")
+    if stores.redis_binary() is None:
+        pytest.skip("SKIPPED: Debian's redis-server is not installed")
+    with stores.redis_server() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    pytest.importorskip("pg8000")
+    if stores.postgres_home() is None:
+        pytest.skip("SKIPPED: Debian's postgresql is not installed")
+    with stores.postgres_server() as url:
+        yield url
+
+
+@pytest.fixture(params=["redis", "postgres"])
+def url(request):
+    found = request.getfixturevalue(request.param)
+    cache = connect(found)
+    cache.prune(everything=True)
+    cache.close()
+    return found
+
+
+pytestmark = pytest.mark.slow
+
+
+def test_what_is_put_is_there_for_others(url):
+    first, second = connect(url), connect(url)
+    first.put(KEYS[0], "one", "m")
+    assert first.get(KEYS[0]) == "one"
+    first.close()
+    assert second.get(KEYS[0]) == "one"
+    assert second.get(KEYS[1]) is None
+    second.put(KEYS[0], "another", "m")
+    second.close()
+    third = connect(url)
+    assert third.get(KEYS[0]) == "one"  # the first one counts
+    third.close()
+
+
+@pytest.mark.parametrize("text", ["ü\u2028 \U0001f600", 'a "quote" \\ and \\u0000', "\ud800 half a pair"])
+def test_every_text_comes_back(url, text):
+    value = json.dumps({"reply": text}, ensure_ascii=False)
+    cache = connect(url)
+    cache.put(KEYS[0], value, "m")
+    cache.close()
+    again = connect(url)
+    assert json.loads(again.get(KEYS[0])) == {"reply": text}
+    again.close()
+
+
+def test_stats_and_prune(url):
+    cache = connect(url)
+    for key in KEYS:
+        cache.put(key, "x" * 100, "openai/m")
+    found = cache.stats()
+    assert found.entries == 300
+    assert found.bytes > 300 * 100
+    assert "only-for-tests" not in str(found)
+    if isinstance(cache, PostgresCache):
+        assert found.models == (("openai/m", 300),)
+    assert cache.prune(unused_days=1) == 0
+    gone = cache.prune(max_bytes=20_000)
+    assert 0 < gone < 300
+    assert cache.prune(unused_days=0) == 300 - gone
+    assert cache.stats().entries == 0
+    with pytest.raises(ConfigError):
+        cache.prune(unused_days=-1)
+    cache.close()
+
+
+def test_two_processes_and_many_threads(url):
+    cache, other = connect(url), connect(url)
+    wrong = []
+
+    def work(start):
+        for key in KEYS[start::4]:
+            cache.put(key, f"value {key}", "m")
+            if cache.get(key) != f"value {key}":
+                wrong.append(key)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    cache.close()
+    assert wrong == []
+    assert all(other.get(k) == f"value {k}" for k in KEYS)
+    other.close()
+
+
+class Paid(ScriptedProvider):
+    def __init__(self):
+        super().__init__(self.answer, rungs=("json",), name="paid")
+
+    @staticmethod
+    def answer(request):
+        return Reply('{"explanation": "\\ud83d half", "value": true}', model="m", usage=Usage(1, 10, 2, cost=0.5))
+
+
+def spec_of(provider, url, rows=ROWS):
+    judges = [JudgeSpec("paid/j", provider=provider, id="j")]
+    return RunSpec(rows, {"criteria": "c", "judges": judges}, cache=url)
+
+
+def test_another_run_pays_nothing(url, tmp_path):
+    provider = Paid()
+    twins = [*ROWS, {"id": "twin", "input": "q", "output": "a0"}]
+    first = run_sync(spec_of(provider, url, twins), tmp_path / "one")
+    assert (first.asked.live, first.asked.same) == (4, 1)
+    second = run_sync(spec_of(provider, url, twins), tmp_path / "two")
+    assert (second.asked.live, second.asked.cached + second.asked.same, second.spent) == (0, 5, 0)
+    assert len(provider.requests) == 4
+    assert [r.value for _, r in Run.open(tmp_path / "two").results()] == [True] * 5
+    for folder in ("one", "two"):
+        for file in (tmp_path / folder).iterdir():
+            assert b"only-for-tests" not in file.read_bytes()
+    assert "127.0.0.1" in Run.open(tmp_path / "two").manifest.spec["cache"]
+
+
+def test_the_command_line(url, monkeypatch, capsys):
+    monkeypatch.setenv("JURY_CACHE", url)
+    cache = opened(True)
+    cache.put(KEYS[0], "x", "m")
+    cache.close()
+    for arguments, entries in ((["stats"], 1), (["prune", "--all"], 0)):
+        with pytest.raises(SystemExit) as left:
+            main(["cache", *arguments, "--json"])
+        out, err = capsys.readouterr()
+        assert (left.value.code or 0) == 0
+        assert json.loads(out)["entries"] == entries
+        assert "only-for-tests" not in out + err
+
+
+def test_a_server_that_goes_away_costs_only_itself(tmp_path, caplog, request):
+    for kind, start in (("redis", stores.redis_server), ("postgres", stores.postgres_server)):
+        request.getfixturevalue(kind)  # skips where it is not installed
+        caplog.clear()
+        with start() as url:
+            cache = connect(url)
+            cache.put(KEYS[0], "one", "m")
+            cache.stats()
+            assert cache.get(KEYS[0]) == "one"
+        with caplog.at_level(logging.WARNING):
+            assert cache.get(KEYS[1]) is None
+            assert cache.get(KEYS[2]) is None  # it is left alone for a while
+            cache.put(KEYS[3], "x", "m")
+            cache.close()
+        said = [r.getMessage() for r in caplog.records]
+        assert len(said) == 1, said
+        assert "going on without it" in said[0]
+        assert "only-for-tests" not in said[0]
+        report = run_sync(spec_of(Paid(), url), tmp_path / kind)
+        assert report.totals["n_pass"] == 4
+
+
+def test_a_wrong_password_is_a_warning_without_it(url, caplog):
+    wrong = url.replace("only-for-tests", "some-other-secret")
+    with caplog.at_level(logging.WARNING):
+        assert opened(wrong) is None
+    assert "going on without" in caplog.text
+    assert "some-other-secret" not in caplog.text
