@@ -212,3 +212,46 @@ class TestOtherPlaces:
         ]
         session = load_session({"system": "", "messages": [*MAIN[:1], {"role": "assistant", "content": blocks}]})
         assert [e.is_error for e in session.events if e.type == "tool_result"] == [True]
+
+
+class TestWhen:
+    """The time at which a session began, for counts by week."""
+
+    @pytest.mark.parametrize(
+        ("source", "began"),
+        [
+            (
+                {"type": "user", "timestamp": "2026-03-02T08:00:00.000Z", "message": {"role": "user", "content": "x"}},
+                "2026-03-02T08:00:00.000Z",
+            ),
+            (
+                {
+                    "id": "X",
+                    "observations": [{**generation(0, [{"role": "user", "content": "q"}], "a")}],
+                    "timestamp": 1,
+                },
+                None,
+            ),
+            ({"object": "response", "created_at": 1772438400, "input": "q", "output": []}, "2026-03-02T08:00:00.000Z"),
+            (
+                {
+                    "eval": {"created": "2026-03-02T08:00:00+00:00"},
+                    "samples": [{"id": 1, "messages": [{"role": "user", "content": "x"}]}],
+                },
+                "2026-03-02T08:00:00+00:00",
+            ),
+            ({"messages": [{"role": "user", "content": "x"}], "metadata": {"time": "2026-01-01"}}, "2026-01-01"),
+        ],
+    )
+    def test_it_is_in_the_metadata(self, source: dict[str, Any], began: str | None):
+        assert load_session([source] if "type" in source else source).metadata.get("time") == began
+
+    def test_the_first_line_or_span_counts(self):
+        def line(text: str, at: str) -> dict[str, Any]:
+            item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+            return {"timestamp": at, "type": "response_item", "payload": item}
+
+        codex = load_session(lines(line("a", "2026-03-02T08:00:00Z"), line("b", "2026-03-09T08:00:00Z")))
+        assert codex.metadata == {"time": "2026-03-02T08:00:00Z"}
+        spans = [span(1772438400000000000 + n, parts(("user", "q")), parts(("assistant", "a"))) for n in (5, 0)]
+        assert load_session(otel(*spans)).metadata == {"time": "2026-03-02T08:00:00.000Z"}

@@ -78,6 +78,7 @@ def _message(body: Object) -> Object:
 def _turn(draft: Draft, lines: list[Object]) -> None:
     first = lines[0]
     draft.id = draft.id or text_id(first.get("sessionId"))
+    draft.at(first.get("timestamp"))
     message = _message(first)
     if first.get("isApiErrorMessage"):
         draft.error = target_error(as_text(message.get("content")) or "the model could not be called")

@@ -36,6 +36,7 @@ def read(document: Document) -> list[Draft]:
     failure: Any = None
     for line, body in document.objects("a line of a rollout"):
         kind = body.get("type")
+        draft.at(body.get("timestamp"))
         payload = as_object(body.get("payload")) if kind in _WRAPPED else body
         if payload is None:
             raise document.error(f"expected a payload, read {shown(body.get('payload'))}", line=line)

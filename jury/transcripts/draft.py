@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from jury.data import TargetError
@@ -52,6 +54,12 @@ class Draft:
         call_id = text_id(id)
         label = self._names.get(call_id or "") or (None if name is None else str(name))
         self.events.append(Event(0, "tool_result", text, call_id, label, is_error=is_error))
+
+    def at(self, time: Any) -> None:
+        """When the session began, from its first time: an ISO text, or digits since 1970 in any usual unit."""
+        text = moment(time)
+        if text and "time" not in self.metadata:
+            self.metadata = {**self.metadata, "time": text}
 
     def note(self, text: str) -> None:
         if text not in self.notes:
@@ -126,6 +134,18 @@ def read_arguments(value: Any) -> Any:
             return value
         return cast("Any", made) if isinstance(made, dict) else value
     return value
+
+
+def moment(value: Any) -> str | None:
+    """A time as an ISO text: seconds, milliseconds, microseconds or nanoseconds since 1970, or a text that is one."""
+    text = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    if not isinstance(text, str) or not text.strip():
+        return None
+    if not re.fullmatch(r"\d{9,19}(?:\.\d+)?", text):
+        return text if re.match(r"\d{4}-\d\d-\d\d", text) else None
+    digits = len(text.partition(".")[0])
+    seconds = float(text) / 10 ** (0 if digits < 12 else 3 if digits < 15 else 6 if digits < 18 else 9)
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def text_id(value: Any) -> str | None:

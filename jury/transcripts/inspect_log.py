@@ -41,6 +41,7 @@ def read(document: Document) -> list[Draft]:
             if given is None or not isinstance(given.get("messages"), list):
                 raise document.error(f'expected a sample with "messages", read {shown(sample)}', line=line)
             drafts.append(_sample(document, line, given))
+            drafts[-1].at(given.get("started_at") or (as_object(body.get("eval")) or EMPTY).get("created"))
     return drafts
 
 

@@ -48,6 +48,7 @@ def read(document: Document) -> list[Draft]:
 def _session(document: Document, line: int | None, trace: Object, observations: Sequence[Object]) -> Draft:
     draft = Draft(id=text_id(trace.get("id")))
     ordered = sorted(observations, key=lambda o: str(o.get("startTime") or ""))
+    draft.at(first(trace, "timestamp", "createdAt") or (ordered[0].get("startTime") if ordered else None))
     generations = [o for o in ordered if o.get("type") == "GENERATION"]
     calls = [[*messages_of(g.get("input")), *as_answer(g.get("output"))] for g in generations]
     given = opened(trace.get("input"))

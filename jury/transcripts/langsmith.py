@@ -42,6 +42,7 @@ def _started(run: Object) -> tuple[str, str]:
 
 def _session(document: Document, line: int | None, root: Object, under: list[Object]) -> Draft:
     draft = Draft(id=text_id(root.get("trace_id") or root.get("id")), error=target_error(root.get("error")))
+    draft.at(root.get("start_time"))
     given, made = messages_of(root.get("inputs")), messages_of(root.get("outputs"))
     if not made:
         spoken = longest(draft, [given, *(_conversation(r) for r in under if r.get("run_type") == "llm")])

@@ -96,6 +96,7 @@ def _value(value: Any) -> Any:
 
 def _session(document: Document, name: str, spans: list[Object]) -> Draft:
     draft = Draft(id=text_id(name))
+    draft.at(first(spans[0], "startTimeUnixNano", "start_time_unix_nano", "start_time"))
     whole = [span for span in spans if not _torn(span)]
     if len(whole) < len(spans):
         draft.note(f"spans with torn messages (the recorder cuts attributes) were left out: {len(spans) - len(whole)}")

@@ -64,6 +64,7 @@ def _add_response(draft: Draft, body: Object, *, opens: bool) -> None:
         draft.say("user", body["input"])
     for item in [*objects(body.get("input")), *objects(body.get("output"))]:
         add_item(draft, item)
+    draft.at(body.get("created_at"))
     draft.model = words(body.get("model")) or draft.model
     draft.tools = tuple(as_list(body.get("tools"))) or draft.tools
     draft.error = target_error(body.get("error"))
