@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
@@ -56,12 +57,7 @@ def load() -> Config:
 
 def read(path: Path) -> Config:
     """One configuration file. Raises `ConfigError`."""
-    import yaml
-
-    try:
-        data: Any = yaml.safe_load(path.read_text("utf-8")) or {}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path} is not a readable YAML file: {error}") from None
+    data: Any = read_yaml(path) or {}
     if not isinstance(data, dict):
         raise ConfigError(f"{path} must hold a mapping at the top, got {type(data).__name__}")
     given = cast("dict[str, Any]", data)
@@ -81,6 +77,34 @@ def read(path: Path) -> Config:
             if not isinstance(key, str) or not isinstance(value, dict):  # YAML has other keys than texts
                 raise ConfigError(f"{path}: {name}.{key} must be a mapping under a text")
     return Config(tuple(cast("list[str]", judges)), tables["providers"], tables["prices"], path)
+
+
+def read_yaml(path: Path) -> Any:
+    """What a YAML file holds. Raises `ConfigError`, one line, with the file's own line or near files."""
+    import yaml
+
+    try:
+        return yaml.safe_load(path.read_text("utf-8-sig"))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file{_near(path)}") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not a readable YAML file: not UTF-8 (byte {error.start})") from None
+    except (yaml.YAMLError, RecursionError) as error:
+        mark: Any = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark is not None else ""
+        what = getattr(error, "problem", None) or " ".join(str(error).split())
+        raise ConfigError(f"{path}{where} is not a readable YAML file: {what}") from None
+
+
+def _near(path: Path) -> str:
+    try:
+        names = [p.name for p in path.parent.iterdir()]
+    except OSError:
+        return f" (there is no folder {path.parent})"
+    found = get_close_matches(path.name, names, n=1)
+    return f" (did you mean {path.parent / found[0]}?)" if found else ""
 
 
 def named_judges() -> tuple[str, ...]:

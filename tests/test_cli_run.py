@@ -122,6 +122,50 @@ def test_wrong_configuration(home, capsys):
     assert "nowhere.yaml" in err
 
 
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--limit", "0"), "limit must be a whole number from 1, got 0"),
+        (("--concurrency", "0"), "concurrency must be a whole number from 1, got 0"),
+        (("-o", " "), "-o needs the name of a folder"),
+        (("-o", "rows.jsonl"), "rows.jsonl: cannot be written: a file of that name is there"),
+        (("-o", "rows.jsonl/x"), "a part of its path is a file"),
+        (("--poll", "-1"), "--poll"),
+    ],
+)
+def test_options_without_a_sense(home, capsys, options, says):
+    code, out, err = jury(capsys, "run", "check.yaml", *options)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"a: [1\nb: 2\n", "broken.yaml, line 2 is not a readable YAML file"),
+        (b"\xff\xfe\x00", "not UTF-8 (byte 0)"),
+        (b"- 1\n", "must hold a mapping, got list"),
+        (b"", "must hold a mapping"),
+        (b"a: \x01\n", "not a readable YAML file"),
+        (b"[" * 5000, "not a readable YAML file"),
+    ],
+)
+def test_a_broken_configuration_is_one_line(home, capsys, content, says):
+    (home / "broken.yaml").write_bytes(content)
+    code, out, err = jury(capsys, "run", "broken.yaml")
+    assert (code, out) == (2, "")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+def test_a_configuration_that_is_not_there_names_a_near_one(home, capsys):
+    assert "no such file (did you mean check.yaml?)" in jury(capsys, "run", "chek.yaml")[2]
+    assert "there is no folder nowhere" in jury(capsys, "run", "nowhere/check.yaml")[2]
+    (home / "folder").mkdir()
+    assert "folder: cannot be read" in jury(capsys, "run", "folder")[2]
+
+
 def test_pairs(home, capsys):
     (home / "pairs.csv").write_text("question,response_a,response_b\nq,one,two\nq,three,four\n")
     write(home, ['{"value": "A"}', '{"value": "B"}', '{"value": "A"}', '{"value": "A"}'], kind="pairwise")

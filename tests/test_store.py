@@ -207,6 +207,9 @@ def test_one_changed_byte_shows(tmp_path, name):
         ({"name": "something else"}, "not the manifest"),
         ({"format": FORMAT, "kind": "novel", "name": "x"}, "not the manifest"),
         ({"format": FORMAT, "kind": "pointwise"}, "name"),
+        ({"format": FORMAT, "kind": "pointwise", "name": 5}, "name"),
+        ({"format": FORMAT, "kind": "pointwise", "name": "x", "scale": 3, "history": "no"}, "scale, history"),
+        ({"format": FORMAT, "kind": "pointwise", "name": "x", "judges": ["a"], "quorum": "2"}, "judges, quorum"),
         ([], "not the manifest"),
     ],
 )
@@ -227,6 +230,15 @@ def test_what_is_no_run_folder(tmp_path):
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(DataError, match="cannot be read"):
         Run.open(tmp_path)
+
+
+def test_a_run_folder_of_a_like_name_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    filled(tmp_path / "runs" / "check")
+    (tmp_path / "file").write_text("x")
+    for path, says in (("runs/chek", r"runs/check\?"), ("check", r"runs/check\?"), ("file", "a file, no run folder")):
+        with pytest.raises(DataError, match=says):
+            Run.open(path)
 
 
 def test_files_without_a_manifest_are_not_overwritten(tmp_path):

@@ -73,8 +73,12 @@ def _spec(options: RunOptions) -> RunSpec:
     for name, share in (("--fail-under", options.fail_under), ("--min-coverage", options.min_coverage)):
         if share is not None and not 0 <= share <= 1:
             raise ConfigError(f"{name} is a share from 0 to 1, got {share:g}")
+    if options.output is not None and not options.output.strip():
+        raise ConfigError("-o needs the name of a folder, got an empty one")
+    if not options.poll >= 0:
+        raise ConfigError(f"--poll is a number of seconds from 0, got {options.poll:g}")
     given = {"judges": listed(options.judges or ()), "limit": options.limit, "concurrency": options.concurrency}
-    spec = RunSpec.from_file(options.config, **{k: v for k, v in given.items() if v})
+    spec = RunSpec.from_file(options.config, **{k: v for k, v in given.items() if v not in (None, [])})
     changes: dict[str, Any] = {"data": options.data} if options.data is not None else {}
     if options.no_cache:
         changes["cache"] = False

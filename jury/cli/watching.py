@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from jury.cli.following import Following, count_items
 from jury.cli.progress import Progress
 from jury.cli.rates import count_words, interval, other_words, quoted, rate_words
 from jury.errors import ConfigError, DataError
-from jury.store.manifest import FILE as MANIFEST
+from jury.store.manifest import near_run
 
 POLL_S = 0.5
 _BAR = 24
@@ -50,9 +49,9 @@ class Watch:
         while not self.seen.look():
             if not waiting and self.wait > 0:
                 waiting = True
-                say(f"waiting up to {self.wait:g} s for {folder}: no run has begun there{near(folder)}")
+                say(f"waiting up to {self.wait:g} s for {folder}: no run has begun there{near_run(folder)}")
             if self.clock() >= until:
-                raise DataError(f"{folder}: no run folder{near(folder)}", "not_found", file=str(folder))
+                raise DataError(f"{folder}: no run folder{near_run(folder)}", "not_found", file=str(folder))
             self.sleep(min(POLL_S, max(0.0, until - self.clock())))
         self._begun, self._first = self.clock(), self.seen.done
         threading.Thread(target=self._count, daemon=True).start()
@@ -205,16 +204,6 @@ def _ended(one: Watch, console: Console, as_json: bool) -> int:
     if not finished:
         return exits.INTERRUPTED if last.get("halted") else exits.USAGE
     return exits.OK if totals.usable else exits.NO_RESULT
-
-
-def near(folder: Path) -> str:
-    """Run folders beside it with a name like it: ` (did you mean runs/check?)`."""
-    try:
-        names = [p.name for p in folder.parent.iterdir() if (p / MANIFEST).exists()]
-    except OSError:
-        return ""
-    found = get_close_matches(folder.name, names, n=1)
-    return f" (did you mean {folder.parent / found[0]}?)" if found else ""
 
 
 def minutes(seconds: float) -> str:

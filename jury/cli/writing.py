@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sys
@@ -65,7 +66,8 @@ class Folder(AbstractContextManager["Folder"]):
 
 
 def _unwritable(path: Path | None, error: OSError) -> ConfigError:
-    return ConfigError(f"{path}: cannot be written: {error.strerror or error}")
+    told = {errno.EEXIST: "a file of that name is there", errno.ENOTDIR: "a part of its path is a file"}
+    return ConfigError(f"{path}: cannot be written: {told.get(error.errno or 0, error.strerror or error)}")
 
 
 class JsonStream:

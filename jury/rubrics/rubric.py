@@ -110,10 +110,12 @@ class Rubric:
         file = Path(path)
         try:
             data: Any = yaml.safe_load(file.read_text("utf-8-sig"))
-        except yaml.YAMLError as error:
-            raise ConfigError(f"{file}: not YAML: {error}") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{file}: cannot be read: {error}") from None
+        except (yaml.YAMLError, RecursionError) as error:
+            raise ConfigError(f"{file}: not YAML: {' '.join(str(error).split())}") from None
+        except OSError as error:
+            raise ConfigError(f"{file}: cannot be read: {error.strerror or error}") from None
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{file}: cannot be read: not UTF-8 (byte {error.start})") from None
         if not isinstance(data, Mapping):
             raise ConfigError(f"{file}: a rubric is a mapping with criteria")
         return cls.from_dict(cast("Mapping[str, Any]", data), name=file.stem)

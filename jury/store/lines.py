@@ -207,6 +207,8 @@ def unwritable(path: Path, error: OSError) -> DataError:
         errno.EROFS: "the file system is read-only",
         errno.EACCES: "no permission to write there",
         errno.EPERM: "no permission to write there",
+        errno.EEXIST: "a file of that name is there",
+        errno.ENOTDIR: "a part of its path is a file",
     }.get(error.errno or 0, error.strerror or str(error))
     hint = "; what was judged before is kept: make room and start the run again"
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)

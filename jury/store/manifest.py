@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
@@ -78,7 +79,9 @@ class RunManifest:
             data: Any = json.loads(path.read_text("utf-8"))
         except FileNotFoundError:
             what = "no such folder" if not folder.exists() else f"no run folder: it has no {FILE}"
-            raise DataError(f"{folder}: {what}", "not_found", file=str(folder)) from None
+            raise DataError(f"{folder}: {what}{near_run(folder)}", "not_found", file=str(folder)) from None
+        except NotADirectoryError:
+            raise DataError(f"{folder}: a file, no run folder", "not_found", file=str(folder)) from None
         except (OSError, ValueError) as error:
             raise DataError(f"{path}: cannot be read: {error}", "bad_json", file=str(path)) from None
         return cls.from_dict(data, str(path))
@@ -100,10 +103,34 @@ class RunManifest:
         kept: dict[str, Any] = {
             k: tuple(cast("list[Any]", v)) if isinstance(v, list) else v for k, v in given.items() if k in known
         }
+        empty = cls("", "")
+        wrong = [k for k, v in {"name": None, **kept}.items() if not _alike(v, getattr(empty, k))]
+        if wrong:
+            raise DataError(f"{place}: not the manifest of a run: {', '.join(wrong)}", "format", file=place)
+        return cls(**kept)
+
+
+def _alike(value: Any, usual: Any) -> bool:
+    """Is a stored value of the kind that its field has? A list is one of mappings; what may be missing is a number."""
+    if isinstance(usual, tuple):
+        return isinstance(value, tuple) and all(isinstance(v, Mapping) for v in cast("tuple[Any, ...]", value))
+    if usual is None:
+        return value is None or isinstance(value, int)
+    return isinstance(value, type(cast("object", usual)))
+
+
+def near_run(folder: Path) -> str:
+    """A run folder with a name like that of one that is none: ` (did you mean runs/check?)`, or nothing."""
+    for home in dict.fromkeys((folder.parent, Path("runs"))):
         try:
-            return cls(**kept)
-        except TypeError as error:
-            raise DataError(f"{place}: not the manifest of a run: {error}", "format", file=place) from None
+            names = [p.name for p in home.iterdir() if p.name != folder.name or home != folder.parent]
+        except OSError:
+            continue
+        runs = [name for name in names if (home / name / FILE).exists()]
+        found = get_close_matches(folder.name, runs, n=1)
+        if found:
+            return f" (did you mean {home / found[0]}?)"
+    return ""
 
 
 def scale_to_dict(scale: Scale) -> dict[str, Any]:
