@@ -34,6 +34,7 @@ from jury.pairwise import PairwiseJury, llm_jury_pairwise
 from jury.pointwise import Jury, llm_jury
 from jury.prompts import PromptSpec
 from jury.providers.base import Settings
+from jury.runner.escalating import with_labels
 from jury.runner.session_words import beside, session_words
 from jury.scales import Labels, Numeric
 from jury.sessions.checks import CodeCheck, code_check
@@ -141,6 +142,9 @@ class RunSpec:
         rubric = jury.get("rubric")
         if isinstance(rubric, str) and (Path(base) / rubric).exists():
             jury["rubric"] = str(Path(base) / rubric)
+        cascade: Any = jury.get("escalate")
+        if isinstance(cascade, Mapping) and isinstance(labelled := cast("dict[str, Any]", cascade).get("labels"), str):
+            jury["escalate"] = {**cascade, "labels": str(Path(base) / labelled)}
         data = spec.get("data")
         if isinstance(data, list):
             spec["data"] = [str(Path(base) / d) if isinstance(d, str) else d for d in cast("list[Any]", data)]
@@ -174,6 +178,8 @@ class RunSpec:
             options["timeout_ms"] = _number("timeout", options["timeout_ms"]) * 1000
         if "weights" in options and not isinstance(options["weights"], Mapping | list):
             raise ConfigError("weights must be a mapping by judge or a list of numbers")
+        if "escalate" in options:
+            options["escalate"] = with_labels(options["escalate"])
         options["max_concurrency"] = 10_000  # a run limits the calls of each provider instead
         if self.kind == "pairwise":
             return llm_jury_pairwise(**options)
