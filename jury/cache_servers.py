@@ -122,7 +122,7 @@ class RedisCache(ServerCache):
         except ImportError:
             raise MissingExtra("a cache in Redis needs: pip install 'jury-llm[redis]'") from None
         self.faults = (OSError, redis.RedisError)
-        self._db: Any = redis.Redis.from_url(
+        self._db: Any = cast("Any", redis.Redis).from_url(
             url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S, retry=None
         )
         self._db.ping()

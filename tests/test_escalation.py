@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from jury import ConfigError, JudgeSpec, Numeric, PanelSpec, Reply, ScriptedProvider, Usage, llm_jury, llm_jury_pairwise
 from jury.escalation import Escalation
 from jury.runner import RunSpec, estimate, replay, run_sync
-from jury.store import Run
+from jury.runner.escalating import standings
+from jury.store import Label, Run
 
 CASES = {  # an output, and what each of four judges says of it
     "clear": "PPPP",
@@ -303,3 +304,47 @@ def test_an_item_that_money_leaves_half_asked_is_finished_later(tmp_path, monkey
     second = run_sync(spec(5.0), tmp_path / "run")
     assert (sorted(calls), second.totals["n_pass"]) == (["a", "b", "c"], 1)
     assert second.totals["tiers"] == {"2": 1}
+
+
+def labelled(folder, wrong_fails=6):
+    """A run of 200 items polled in full: the first tier's PASS is always right, its FAIL sometimes not."""
+    rows = ["clear"] * 120 + ["flagged"] * 40
+    run_sync(spec_of(rows, escalate=None)[0], folder)
+    run = Run.open(folder)
+    for i, said in enumerate(rows):
+        right = "PASS" if said == "clear" or i >= len(rows) - wrong_fails else "FAIL"
+        run.add_label(Label(f"r{i}", "ann", right, sampling="random"))
+    run.add_label(Label("r0", "bob", "FAIL", sampling="disagreement"))  # no part of the random sample
+
+
+def test_what_may_stand_is_learned_from_labels(tmp_path):
+    labelled(tmp_path)
+    found = {s.verdict: s for s in standings(tmp_path, ["j0", "j1"])}
+    assert (found["PASS"].right, found["PASS"].n) == (120, 120)
+    assert found["PASS"].at_least == pytest.approx(0.05 ** (1 / 120))
+    assert (found["FAIL"].right, found["FAIL"].n) == (34, 40)
+    cascade = {"tiers": [["j0", "j1"], "rest"], "labels": str(tmp_path), "sure": 0.95}
+    spec, asked = spec_of(["clear", "flagged"], cascade)
+    report = run_sync(spec, tmp_path / "new")
+    assert report.totals["tiers"] == {"1": 1, "2": 1}
+    assert sorted(asked["flagged"]) == [0, 1, 2, 3]  # a FAIL of the first two is looked at by the rest
+    assert Run.open(tmp_path / "new").manifest.spec["escalate"]["on"] == ["FAIL"]
+    loose, asked = spec_of(["flagged"], {**cascade, "sure": 0.7})
+    assert run_sync(loose, tmp_path / "loose").totals["tiers"] == {"1": 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"sure": 0.995}, "is right often enough .PASS: right on 120 of 120"),
+        ({"sure": 2}, "sure must be a share"),
+        ({"labels": None}, "needs labels, the folder"),
+        ({"tiers": [["nobody"], "rest"]}, "did not judge in"),
+        ({"tiers": 2}, "need the names of the judges"),
+    ],
+)
+def test_labels_that_do_not_do(tmp_path, change, says):
+    labelled(tmp_path)
+    cascade = {"tiers": [["j0", "j1"], "rest"], "labels": str(tmp_path), **change}
+    with pytest.raises(ConfigError, match=says):
+        run_sync(spec_of(["clear"], cascade)[0], tmp_path / "new")
