@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury import Criterion, Rubric, session_jury
-from jury.report.alike import MOST_GROUPS, groups, likeness, shared, typical, words_of
+from jury.report.alike import ALIKE, MOST_GROUPS, alike, groups, shared, spelled, typical, words_of
 from jury.report.facts import facts
 from jury.report.findings import MOST
 from jury.sessions.recording import record
@@ -30,7 +30,10 @@ def test_every_reason_is_in_one_group_and_like_the_first_of_it(texts: list[str])
     made = groups(reasons)
     assert sorted(i for group in made for i in group) == list(range(len(texts)))
     assert [len(g) for g in made] == sorted(map(len, made), reverse=True)
-    assert all(likeness(reasons[group[0]], reasons[i]) >= 0.3 for group in made for i in group)
+    for group in made:
+        for place, at in enumerate(group[1:], 1):
+            before = [reasons[i] for i in group[:place]]
+            assert reasons[at] in before or alike(reasons[at], before) >= ALIKE
 
 
 def test_more_groups_than_there_may_be_end_in_the_last_one():
@@ -41,9 +44,11 @@ def test_more_groups_than_there_may_be_end_in_the_last_one():
 
 
 def test_shared_words_are_those_of_half_of_the_reasons():
-    reasons = [words_of(t) for t in ("late fee charged", "late fee of 4", "late parcel", "parcel lost")]
-    assert shared(reasons) == ("late", "fee", "parcel")
-    assert typical(reasons)[0] == 2  # late, parcel: two of its two words are shared; the others share two of three
+    texts = ("late fee charged", "late fees", "late parcel fee", "parcel lost")
+    reasons = [words_of(t) for t in texts]
+    assert shared(reasons) == ("fee", "lat")  # three of four each; `parcel` is in two of four
+    assert spelled(shared(reasons), texts) == ("fee", "late")
+    assert typical(reasons)[0] == 1  # its two words are the two that are shared
 
 
 def failing(folder: Path, reasons: list[str], passing: int = 0) -> Run:
@@ -165,3 +170,13 @@ def test_sessions_fail_by_the_rules_that_most_judges_name(tmp_path: Path):
     assert [m["role"] for m in first.messages] == ["user", "assistant"]
     assert [(a.filled, a.exact) for a in first.asked] == [(False, False)]
     assert "transcript" in first.asked[0].user or "{{" in first.asked[0].user
+
+
+def test_what_an_item_is_about_is_not_why_it_failed(tmp_path: Path):
+    rows = [
+        {"id": "a", "output": "Lamps ship to Norway", "said": False, "why": "Lamps ship to Norway: no source is cited"},
+        {"id": "b", "output": "Lamps ship to Norway", "said": False, "why": "Lamps ship to Norway: it is rude"},
+        {"id": "c", "output": "Chairs cost 9", "said": False, "why": "It cites no source that chairs cost 9"},
+    ]
+    made = run(tmp_path / "run", rows, criteria="?", judges=[report_runs.broken])
+    assert [f.items for f in facts(made).findings] == [("a", "c"), ("b",)]

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from jury.audit import Audited
-from jury.audit.reading import Judged
 from jury.report import words
-from jury.report.alike import alike, groups, shared, typical, words_of
+from jury.report.alike import ALIKE, alike, groups, shared, spelled, typical, words_of
 from jury.report.criteria import rubric_of
 from jury.report.parts import Finding, ItemFacts
 from jury.results import CriterionResult, PanelResult, Vote
@@ -57,17 +56,20 @@ def _reasons(audit: Audited) -> Iterator[_Reason]:
     rubric = rubric_of(audit)
     for one in audit.judged:
         if isinstance(one.result, PanelResult) and outcome(one.result) == "fail":
-            yield from _of_item(one, one.result, rubric)
+            about = words_of(" ".join((one.item.input, one.item.output, one.item.expected_output)))
+            for criterion, rule, text in _of_item(one.result, rubric):
+                told = words_of(text)
+                yield _Reason(one.item.id, criterion, rule, text, told - about or told)
 
 
-def _of_item(one: Judged, result: PanelResult, rubric: Rubric | None) -> Iterator[_Reason]:
+def _of_item(result: PanelResult, rubric: Rubric | None) -> Iterator[tuple[str, str, str]]:
+    """Why one item failed: criterion, rule, and the reason in words."""
     failed = [c for c in result.criteria if c.passed is False]
     if not failed and rubric is not None:
-        yield from _of_rule(one, result, rubric)
+        yield from _of_rule(result, rubric)
         return
     if not failed:
-        text = _said(result.votes, result.value) or result.explanation
-        yield _Reason(one.item.id, "", "", text, words_of(text))
+        yield "", "", _said(result.votes, result.value) or result.explanation
         return
     counts = Counts()
     counts.add(result)
@@ -76,14 +78,12 @@ def _of_item(one: Judged, result: PanelResult, rubric: Rubric | None) -> Iterato
         by_field = counts.criteria[criterion.key].by_key
         rules = [(name, key) for name, keys in by_field.items() for key in keys]
         for name, key in rules:
-            told = _entry(criterion, name, key) or text
-            yield _Reason(one.item.id, criterion.key, f"{_singular(name)} {key}", told, words_of(told))
+            yield criterion.key, f"{_singular(name)} {key}", _entry(criterion, name, key) or text
         if not rules:
-            told = text or _entries(criterion)
-            yield _Reason(one.item.id, criterion.key, "", told, words_of(told))
+            yield criterion.key, "", text or _entries(criterion)
 
 
-def _of_rule(one: Judged, result: PanelResult, rubric: Rubric) -> Iterator[_Reason]:
+def _of_rule(result: PanelResult, rubric: Rubric) -> Iterator[tuple[str, str, str]]:
     """An item that no criterion fails by itself: the clauses of the pass rule that its scores break."""
     decided = {c.key: c for c in result.criteria if c.status == "decided"}
     absent = frozenset(c.key for c in result.criteria if c.status == "not_applicable")
@@ -91,10 +91,9 @@ def _of_rule(one: Judged, result: PanelResult, rubric: Rubric) -> Iterator[_Reas
     for clause in breached:
         rule, _, scores = clause.partition(" (")
         key = next((k for k in rubric.keys if f"{k} is " in scores), "")
-        text = (_said(decided[key].votes, decided[key].value) if key in decided else "") or clause
-        yield _Reason(one.item.id, key, rule, text, words_of(text))
+        yield key, rule, (_said(decided[key].votes, decided[key].value) if key in decided else "") or clause
     if not breached:
-        yield _Reason(one.item.id, "", "", result.explanation, words_of(result.explanation))
+        yield "", "", result.explanation
 
 
 def _said(votes: Iterable[Vote], value: object) -> str:
@@ -148,7 +147,7 @@ def _finding(criterion: str, rule: str, found: Sequence[_Reason], known: dict[st
         items=items,
         criterion=criterion,
         rule=rule,
-        words=shared([r.words for r in found]) if len(found) > 1 else (),
+        words=spelled(shared([r.words for r in found]), [r.text for r in found]) if len(found) > 1 else (),
         examples=examples,
         first=_first(items, examples[0][0], known),
     )
@@ -178,10 +177,10 @@ def _first(items: Sequence[str], example: str, known: dict[str, ItemFacts]) -> s
 def _trend(
     audit: Audited, one: Finding, found: Sequence[_Reason], before: Sequence[tuple[Audited, list[_Reason]]]
 ) -> Iterator[tuple[str, int, int]]:
-    lead = found[0].words
+    ours = [r.words for r in found]
     for run, reasons in before:
         same = (r for r in reasons if (r.criterion, r.rule) == (one.criterion, one.rule))
-        hits = {r.item for r in same if one.rule or alike(lead, r.words)}
+        hits = {r.item for r in same if one.rule or alike(r.words, ours) >= ALIKE}
         yield _name(run), len(hits), len(run.judged)
     yield _name(audit), one.count, len(audit.judged)
 
