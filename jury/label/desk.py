@@ -13,7 +13,7 @@ from typing import Any
 from jury.errors import ConfigError, JuryError
 from jury.label.questions import asked_of
 from jury.label.sampling import SAMPLINGS, Sampling, first_shown, ordered
-from jury.label.showing import Block, blocks, cut, instructions
+from jury.label.showing import Block, blocks, cut, instructions, materials
 from jury.label.source import Source
 from jury.label.verdicts import told
 from jury.stats import labels_for_half_width
@@ -69,16 +69,16 @@ class Desk:
 
     def about(self) -> dict[str, Any]:
         """What does not change from item to item."""
-        manifest = self.run.manifest
+        manifest, rubric = self.run.manifest, self.asked.rubric
         return {
             "run": manifest.name,
             "kind": self.run.kind,
             "labeller": self.plan.labeller,
             "sampling": self.plan.sampling,
             "blind": not self.plan.show_verdict,
-            "criteria": "" if self.asked.rubric is not None else manifest.criteria,
-            "task": self.asked.rubric.task if self.asked.rubric is not None else "",
-            "reference": self.asked.rubric.reference if self.asked.rubric is not None else "",
+            "criteria": "" if rubric is not None or self.run.kind == "session" else manifest.criteria,
+            "task": rubric.task if rubric is not None else "",
+            "materials": materials(manifest, rubric.reference if rubric is not None else ""),
             "instructions": instructions(manifest),
             "questions": [q.to_dict() for q in self.asked.questions],
         }

@@ -95,6 +95,17 @@ def cut(found: Sequence[Block]) -> list[dict[str, Any]]:
     return made
 
 
+def materials(manifest: RunManifest, reference: str) -> list[dict[str, str]]:
+    """What is to be judged against: a rubric's reference, the policy of a session's criterion."""
+    made = [{"name": "Reference", "text": reference}] if reference else []
+    if manifest.kind == "session":
+        for key, criterion in mapping(manifest.spec.get("criteria")).items():
+            text = _text(mapping(criterion).get("context"))
+            if text:
+                made.append({"name": key.replace("_", " "), "text": text})
+    return made
+
+
 def instructions(manifest: RunManifest) -> list[dict[str, str]]:
     """What the judges of the run were told, each prompt once: people and judges should answer the same question."""
     used = {str(seat.get("prompt")) for seat in manifest.judges}

@@ -16,7 +16,9 @@ from urllib.request import Request, urlopen
 import pytest
 
 from jury.label import Desk, Plan, serve
+from jury.scales import Labels, Numeric
 from jury.store import Label, Run
+from tests.audit.runs import pointwise as points
 from tests.browser import samples
 from tests.browser.conftest import DESKTOP, PHONE, Visit
 
@@ -195,7 +197,7 @@ def test_each_criterion_of_a_rubric(label, size):
     assert "No answer yet: correctness" in found.page.inner_text("#trouble")
     assert found.labels() == []
     found.page.locator("#item").focus()
-    found.press("4", "1", "3", "n", "Enter")
+    found.press("2", "Backspace", "4", "1", "3", "n", "Enter")
     (one,) = found.labels()
     assert one.value is True  # the rule asks nothing of the source
     assert dict(one.values) == {"correctness": 4.0, "tone": True, "next_step": 3.0, "source": "NA"}
@@ -212,10 +214,41 @@ def test_each_criterion_of_a_rubric(label, size):
 
 def test_a_session_shows_its_turns(label):
     found = label("session", n=1)
+    assert "Waive a fee only up to 5 EUR" in found.page.inner_text("#criteria")
     roles = found.page.locator(".block h3").all_inner_texts()
     assert [text.lower() for text in roles[:3]] == ["user", "assistant", "calls waive_fee"]
     found.press("2", "1", "Enter")
     assert dict(found.labels()[0].values) == {"policy": "FAIL", "task_completion": "PASS"}
+
+
+def test_numbers_and_named_levels(label, tmp_path):
+    scale = Numeric(1, 5, None, levels=["poor", "weak", "fair", "good", "excellent"])
+    points(tmp_path / "run", [{"x": 3.0}] * 3, scale=scale, items=[{"input": "q", "output": "a"}] * 3)
+    found = label("run", PHONE, folder=tmp_path / "run", n=3)
+    found.page.keyboard.press("9")
+    found.page.keyboard.press("Enter")
+    found.page.wait_for_selector("#trouble:not([hidden])")
+    assert "outside 1 to 5" in found.page.inner_text("#trouble")
+    found.page.keyboard.press("Backspace")
+    found.press("3", ".", "5", "Enter")
+    found.page.get_by_role("button", name="excellent").click()
+    found.page.wait_for_function("() => document.getElementById('count').textContent.startsWith('2 ')")
+    assert [one.value for one in found.labels()] == [3.5, 5.0]
+    assert not found.sideways()
+    assert found.axe() == []
+    found.press("n")
+    assert found.labels()[2].status == "na"
+
+
+def test_many_labels_have_keys_too(label, tmp_path):
+    scale = Labels([f"kind {i}" for i in range(12)], na="kind 11")
+    points(tmp_path / "run", [{"x": "kind 1"}] * 3, scale=scale, items=[{"input": "q", "output": "a"}] * 3)
+    found = label("run", PHONE, folder=tmp_path / "run", n=3)
+    found.press("9")
+    found.press("b")
+    found.press("n")
+    assert [one.value for one in found.labels()] == ["kind 8", "kind 10", "kind 11"]
+    assert not found.sideways()
 
 
 def test_the_panel_is_not_in_any_response(label):

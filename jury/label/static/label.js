@@ -64,10 +64,13 @@ function frame(about) {
   }
   const parts = [];
   if (about.task) parts.push(make("p", {}, make("b", {}, "Task: "), line(about.task)));
-  if (about.criteria && about.kind !== "session") parts.push(fill(make("p", { class: "text", dir: "auto" }), about.criteria));
-  if (about.reference) parts.push(fill(make("p", { class: "text", dir: "auto" }), about.reference));
+  if (about.criteria) parts.push(fill(make("p", { class: "text", dir: "auto" }), about.criteria));
+  for (const one of about.materials) {
+    const inner = fill(make("div", { class: "text prompt", dir: "auto", tabindex: "0", role: "region", "aria-label": line(one.name) }), one.text);
+    parts.push(make("details", { open: one.text.length < 1500 }, make("summary", {}, line(one.name)), inner));
+  }
   for (const told of about.instructions) {
-    const inner = fill(make("pre", { class: "text prompt", dir: "auto", tabindex: "0" }), told.text);
+    const inner = fill(make("pre", { class: "text prompt", dir: "auto", tabindex: "0", role: "region", "aria-label": "What the judges were told" }), told.text);
     parts.push(make("details", {}, make("summary", {}, `What the judges were told (${line(told.name)})`), inner));
   }
   $("criteria").replaceChildren(...parts);
@@ -153,6 +156,7 @@ function questions(before) {
     if (answer) mark(question, answer);
   }
   if (several()) activate(firstOpen());
+  $("hint").hidden = !several();
   ready();
 }
 
@@ -246,6 +250,12 @@ const firstOpen = () => {
   const at = state.about.questions.findIndex((question) => !state.answers[question.key]);
   return at < 0 ? state.active : at;
 };
+
+// The row before, to answer it again.
+function back() {
+  activate(Math.max(0, state.active - 1));
+  announce(`${line(state.about.questions[state.active].title)} again.`);
+}
 
 function activate(at) {
   state.active = at;
@@ -343,6 +353,7 @@ function typed(event) {
   if (event.key === "u" && !$("undo").disabled) return held(event, undo);
   if (state.results || !state.view?.item) return undefined;
   if (event.key === "w") return held(event, () => $("note").focus());
+  if (event.key === "Backspace" && several()) return held(event, back);
   if (event.key === "Enter" && !instant() && !event.target.matches("button, summary, a")) return held(event, save);
   const question = state.about.questions[several() ? state.active : 0];
   const found = answersOf(question).find(([, choice]) => choice.key && choice.key === event.key);
