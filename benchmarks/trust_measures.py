@@ -217,8 +217,9 @@ def flags(sets: Sequence[VoteSet], draws: int) -> list[Row]:
     rows = []
     for name, judge, gold in rated(sets):
         bias = 100 * float(judge.mean() - gold.mean())
+        run = (int((judge == 1).sum()), int((judge == 0).sum()))
         hits = sum(
-            leaning(judge[known].tolist(), gold[known].tolist()).flagged
+            leaning(judge[known].tolist(), gold[known].tolist(), run=run).flagged
             for known, _ in draws_of(len(gold), 50, draws, seed=11)
         )
         rows.append({"row": name, "bias": bias, "flagged": 100 * hits / draws})

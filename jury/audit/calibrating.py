@@ -56,18 +56,27 @@ class Leaning:
     flagged: bool
 
 
-def leaning(judge: Sequence[bool | int], people: Sequence[bool | int]) -> Leaning:
+def leaning(
+    judge: Sequence[bool | int], people: Sequence[bool | int], *, run: tuple[int, int] | None = None
+) -> Leaning:
     """Whether a raw rate leans, from verdicts and labels (True or 1: pass) of the same items.
+
+    `run`: how many of all its items the judge passes and fails, where the labelled ones are a random sample of them.
+    Then people's rate is estimated within each verdict, which shows leanings that the labelled items leave in doubt.
 
     >>> leaning([1] * 7 + [0] * 13, [1] * 4 + [0] * 16).flagged
     True
     """
-    pairs = list(zip(judge, people, strict=True))
-    only_judge = sum(bool(j) and not p for j, p in pairs)
-    only_people = sum(bool(p) and not j for j, p in pairs)
-    both = sum(bool(j) and bool(p) for j, p in pairs)
-    counts = PairedCounts(only_judge, only_people, both, len(pairs) - only_judge - only_people - both)
+    pairs = [(bool(j), bool(p)) for j, p in zip(judge, people, strict=True)]
+    counts = PairedCounts(*(pairs.count(pair) for pair in ((True, False), (False, True), (True, True), (False, False))))
     difference = mcnemar(counts, level=DOUBT).difference
+    if run is not None and sum(run):
+        cells = [counts.only_a + counts.both, counts.only_b + counts.neither]
+        rate = stratified_rate([counts.both, counts.only_b], cells, run, level=DOUBT)
+        raw = run[0] / sum(run)
+        if rate.value is not None and rate.interval is not None:
+            low, high = rate.interval
+            difference = Estimate(raw - rate.value, raw - high, raw - low, n=counts.n, level=DOUBT)
     ends = difference.interval
     return Leaning(difference, ends is not None and not ends[0] <= 0.0 <= ends[1])
 
@@ -158,11 +167,13 @@ def calibrate(audit: Audited, *, sampled: str, part: str = "development", exclud
     kept = {one.item.id for one in usable if part_of(one.item.id) == part}
     table_rows = [i for i, one in enumerate(audit.judged) if one.item.id in kept]
     truth, panel = audit.truth(), audit.verdicts()
-    rows = [_row(PANEL, [panel[i] for i in table_rows], [truth[i] for i in table_rows], audit, sampled)]
+    columns = {PANEL: panel}
     if len(audit.judges) > 1:
-        for judge in audit.judges:
-            votes = audit.votes_of(judge)
-            rows.append(_row(judge, [votes[i] for i in table_rows], [truth[i] for i in table_rows], audit, sampled))
+        columns |= {judge: audit.votes_of(judge) for judge in audit.judges}
+    rows = [
+        _row(name, votes, [truth[i] for i in table_rows], table_rows, (audit, sampled))
+        for name, votes in columns.items()
+    ]
     raw, corrected = _rates(audit, usable, sampled)
     made_for, weights = holds_for(audit.run.manifest), weights_from(audit, left_out)
     brier, error = _confidence(audit, weights, table_rows) if part == "test" else (_UNSEEN, _UNSEEN)
@@ -226,8 +237,15 @@ def weights_from(audit: Audited, exclude: Iterable[str] = (), method: str = "aut
 
 
 def _row(
-    name: str, said: Sequence[Category | None], truth: Sequence[Category | None], audit: Audited, sampled: str
+    name: str,
+    votes: Sequence[Category | None],
+    truth: Sequence[Category | None],
+    rows: Sequence[int],
+    how: tuple[Audited, str],
 ) -> AgainstPeople:
+    """One judge, or the panel: all its `votes`, of which those at `rows` have a label of this part."""
+    audit, sampled = how
+    said = [votes[i] for i in rows]
     words = {True: "PASS", False: "FAIL", None: "OTHER"}
     judge = [None if v is None else words[audit.passed(v)] for v in said]
     people = [None if v is None else words[audit.passed(v)] for v in truth]
@@ -239,7 +257,11 @@ def _row(
         (j == "PASS", p == "PASS") for j, p in zip(judge, people, strict=True) if "OTHER" not in (j, p) and j and p
     ]
     agreement = _share(sum(equal), len(equal)) if sampled != "by-class" else undefined("no_data", _BY_CLASS)
-    lean = leaning([j for j, _ in decided], [p for _, p in decided]) if decided and sampled == "random" else None
+    lean = None
+    if decided and sampled == "random":
+        passed = [audit.passed(v) for v in votes]
+        run = (passed.count(True), passed.count(False))
+        lean = leaning([j for j, _ in decided], [p for _, p in decided], run=run)
     if sampled == "by-verdict":
         nothing = undefined("no_data", "labels drawn by verdict: shares by people's label do not carry over")
         found = JudgeAccuracy(nothing, nothing, nothing, nothing, nothing)

@@ -171,3 +171,16 @@ def test_a_label_off_the_scale_names_the_item(tmp_path):
 def test_leaning_needs_a_direction():
     assert not leaning([1, 0] * 20, [0, 1] * 20).flagged
     assert leaning([1] * 20, [0] * 5 + [1] * 15).flagged
+
+
+def test_the_verdicts_of_the_whole_run_make_a_leaning_clearer():
+    """5 passed too many and 2 failed too many of 50: open by themselves, not where the run passes 70% of its items."""
+    judge, people = [1] * 5 + [0] * 2 + [1] * 23 + [0] * 20, [0] * 5 + [1] * 2 + [1] * 23 + [0] * 20
+    alone = leaning(judge, people).difference
+    whole = leaning(judge, people, run=(700, 300))
+    assert alone.interval[0] < 0.0 < alone.interval[1]
+    assert whole.flagged
+    assert whole.difference.value == pytest.approx(0.7 * 5 / 28 - 0.3 * 2 / 22, abs=0.01)
+    same = leaning(judge, people, run=(560, 440)).difference  # the sample is as the run: the same estimate, no wider
+    assert same.value == pytest.approx(alone.value, abs=0.01)
+    assert same.high - same.low <= alone.high - alone.low
