@@ -27,7 +27,8 @@ TEXTS = st.lists(st.text(alphabet="abc def", max_size=20), max_size=30)
 @given(TEXTS)
 def test_every_reason_is_in_one_group_and_like_the_first_of_it(texts: list[str]):
     reasons = [words_of(t) for t in texts]
-    made = groups(reasons)
+    made, rest = groups(reasons)
+    assert rest == []
     assert sorted(i for group in made for i in group) == list(range(len(texts)))
     assert [len(g) for g in made] == sorted(map(len, made), reverse=True)
     for group in made:
@@ -36,11 +37,12 @@ def test_every_reason_is_in_one_group_and_like_the_first_of_it(texts: list[str])
             assert reasons[at] in before or alike(reasons[at], before) >= ALIKE
 
 
-def test_more_groups_than_there_may_be_end_in_the_last_one():
+def test_where_there_are_too_many_groups_the_rest_is_in_none():
     reasons = [frozenset({f"word{i}"}) for i in range(MOST_GROUPS + 5)]
-    made = groups(reasons)
+    made, rest = groups([*reasons, reasons[0]])
     assert len(made) == MOST_GROUPS
-    assert len(made[0]) == 6
+    assert made[0] == [0, MOST_GROUPS + 5]
+    assert rest == [MOST_GROUPS + i for i in range(5)]
 
 
 def test_shared_words_are_those_of_half_of_the_reasons():
@@ -121,12 +123,12 @@ def test_a_pass_rule_that_no_criterion_breaks_alone_names_its_clause(tmp_path: P
 
 
 def test_many_small_findings_end_in_one(tmp_path: Path):
-    reasons = [f"{'xyz'[i % 3] * 3}{chr(97 + i // 26)}{chr(97 + i % 26)}word" for i in range(MOST + 10)]
+    reasons = [f"{chr(97 + i // 26)}{chr(97 + i % 26)}word" for i in range(MOST_GROUPS + 10)]
     found = facts(failing(tmp_path / "run", reasons)).findings
     assert len(found) == MOST
-    assert sum(f.count for f in found) == MOST + 10
-    assert found[-1].title == "11 smaller groups"
-    assert found[-1].count == 11
+    assert sum(f.count for f in found) == MOST_GROUPS + 10
+    assert found[-1].title == f"{MOST_GROUPS + 10 - MOST + 1} smaller groups"
+    assert len(found[-1].items) == MOST_GROUPS + 10 - MOST + 1
 
 
 def policy_run(folder: Path) -> Run:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 
 ALIKE = 0.15
 FIRST = 8
-MOST_GROUPS = 100  # beyond, a reason that is like none stands in the last group
+MOST_GROUPS = 100  # beyond, a reason that is like none is in no group
 _LONGEST = 4000  # characters of a text that are read
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _ENDINGS = ("ations", "ation", "ingly", "ings", "ing", "edly", "ied", "ies", "ed", "es", "ly", "s", "e")
@@ -79,27 +79,29 @@ def alike(reason: frozenset[str], group: Sequence[frozenset[str]]) -> float:
     return sum(likeness(reason, one) for one in first) / len(first)
 
 
-def groups(reasons: Sequence[frozenset[str]]) -> list[list[int]]:
-    """The positions of reasons that are alike, the largest group first."""
+def groups(reasons: Sequence[frozenset[str]]) -> tuple[list[list[int]], list[int]]:
+    """The positions of reasons that are alike, the largest group first; and of those that are in no group."""
     made: list[list[int]] = []
     texts: list[list[frozenset[str]]] = []
+    rest: list[int] = []
     homes: dict[frozenset[str], int] = {}  # of reasons that came before, word for word
     for at, reason in enumerate(reasons):
         home = homes.get(reason)
         if home is None:
-            best = max(range(len(made)), key=lambda g: (alike(reason, texts[g]), -g), default=None)
-            if best is not None and (alike(reason, texts[best]) >= ALIKE):
-                home = best
-            elif len(made) >= MOST_GROUPS:
-                home = MOST_GROUPS - 1
-            else:
+            score, place = max(((alike(reason, text), -g) for g, text in enumerate(texts)), default=(0.0, 0))
+            if score >= ALIKE:
+                home = -place
+            elif len(made) < MOST_GROUPS:
                 home = len(made)
                 made.append([])
                 texts.append([])
+            else:
+                rest.append(at)
+                continue
             homes[reason] = home
         made[home].append(at)
         texts[home].append(reason)
-    return sorted(made, key=len, reverse=True)
+    return sorted(made, key=len, reverse=True), rest
 
 
 def shared(reasons: Iterable[frozenset[str]], most: int = 6) -> tuple[str, ...]:

@@ -43,13 +43,18 @@ def findings(audit: Audited, items: Sequence[ItemFacts], earlier: Sequence[Audit
     known = {item.id: item for item in items}
     before = [(run, list(_reasons(run))) for run in earlier]
     made: list[Finding] = []
+    alone: list[_Reason] = []
     for (criterion, rule), reasons in _by_rule(_reasons(audit)).items():
-        for group in [range(len(reasons))] if rule else groups([r.words for r in reasons]):
-            found = [reasons[i] for i in group]
-            one = _finding(criterion, rule, found, known)
-            made.append(replace(one, trend=tuple(_trend(audit, one, found, before))) if before else one)
+        found, rest = ([list(range(len(reasons)))], []) if rule else groups([r.words for r in reasons])
+        alone += [reasons[i] for i in rest]
+        for group in found:
+            members = [reasons[i] for i in group]
+            one = _finding(criterion, rule, members, known)
+            made.append(replace(one, trend=tuple(_trend(audit, one, members, before))) if before else one)
     made.sort(key=lambda f: (-f.count, f.criterion, f.title))
-    return tuple(made if len(made) <= MOST else [*made[: MOST - 1], _rest(made[MOST - 1 :])])
+    if len(made) <= MOST and not alone:
+        return tuple(made)
+    return (*made[: MOST - 1], _rest(made[MOST - 1 :], alone))
 
 
 def _reasons(audit: Audited) -> Iterator[_Reason]:
@@ -189,9 +194,11 @@ def _name(audit: Audited) -> str:
     return audit.run.manifest.created[:16].replace("T", " ") or audit.run.folder.name
 
 
-def _rest(small: Sequence[Finding]) -> Finding:
+def _rest(small: Sequence[Finding], alone: Sequence[_Reason]) -> Finding:
     """All that is too small to be a finding of its own."""
-    items = tuple(dict.fromkeys(i for f in small for i in f.items))
-    examples = tuple(f.examples[0] for f in small[:_EXAMPLES])
+    items = tuple(dict.fromkeys([*(i for f in small for i in f.items), *(r.item for r in alone)]))
+    examples = (*(f.examples[0] for f in small), *((r.item, r.text) for r in alone))
     first = "Reasons that few items share: read some of them for a kind of failure that words do not show."
-    return Finding(f"{len(small)} smaller groups", len(items), items, examples=examples, first=first)
+    return Finding(
+        f"{len(small) + len(alone)} smaller groups", len(items), items, examples=examples[:_EXAMPLES], first=first
+    )
