@@ -285,3 +285,14 @@ def test_a_run_without_results_is_a_report_that_says_so(tmp_path: Path):
     assert found.head.rate.text == "n/a"
     assert found.head.coverage.text == "n/a"
     assert "no results" in found.notes[-1]
+
+
+def test_items_that_wait_for_a_verdict_are_counted(tmp_path: Path):
+    made = report_runs.sums(tmp_path / "sums")
+    results = made.folder / "results.jsonl"
+    results.write_text("".join(results.read_text("utf-8").splitlines(keepends=True)[:4]), "utf-8")
+    manifest = json.loads((made.folder / "manifest.json").read_text("utf-8"))
+    (made.folder / "manifest.json").write_text(json.dumps({**manifest, "finished": False}), "utf-8")
+    found = facts(Run.open(made.folder))
+    assert (found.head.total, found.head.finished) == (4, False)
+    assert "5 items wait for a verdict" in found.notes[0]

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 
 from jury.audit import Audited, Worth, audited, worth
+from jury.report import words
 from jury.report.criteria import criteria
 from jury.report.findings import findings
 from jury.report.heads import head
@@ -62,7 +63,9 @@ def _notes(audit: Audited) -> tuple[str, ...]:
     """What a reader must know before the numbers."""
     found: list[str] = []
     if not audit.run.manifest.finished:
-        found.append("The run is not finished: numbers are of the items that were judged so far.")
+        waiting = sum(result is None for _, result in audit.run.lines())
+        left = f"; {words.count(waiting, 'item')} wait for a verdict" if waiting else ""
+        found.append(f"The run is not finished: numbers are of the items that were judged so far{left}.")
     if isinstance(audit.run, LooseRun):
         found.append("Made of results alone: prompts, settings and the log of judgments are kept by `jury run`.")
         found += [audit.run.missing] if audit.run.missing else []

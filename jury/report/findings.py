@@ -176,7 +176,7 @@ def _first(items: Sequence[str], example: str, known: dict[str, ItemFacts]) -> s
         )
     if n == 1:
         return f"One item: open {example} and see whether you agree."
-    return f"Open {example}, the most typical: if you agree with it, this is the system's fault."
+    return f"Open {example}, the most typical: if you agree with the verdict, this is what to change in the system."
 
 
 def _trend(
