@@ -69,6 +69,9 @@ def test_a_run_file_finds_its_rubric_beside_it(tmp_path: Path) -> None:
     (tmp_path / "short.yaml").write_text(json.dumps(RUBRIC))
     (tmp_path / "run.yaml").write_text("rubric: short.yaml\nask: each\ndata: rows.jsonl\n")
     made = RunSpec.from_file(tmp_path / "run.yaml").make_jury()
+    assert RunSpec.from_file(tmp_path / "run.yaml", kind="rubric").make_jury().criteria == made.criteria
+    with pytest.raises(ConfigError, match="kind rubric needs a rubric"):
+        RunSpec.from_mapping({"kind": "rubric", "criteria": "x"})
 
     assert made.criteria.startswith("1. right (1 to 5)")
     with pytest.raises(ConfigError, match="rubrik"):
