@@ -2,7 +2,7 @@
 
     escalate=2                                                 # the two cheapest, then the rest
     escalate=[["openai/gpt-5-nano", "gemini/gemini-2.5-flash-lite"], "rest", "people"]
-    escalate={"tiers": [["nano"], "rest"], "on": ["FAIL"]}     # a FAIL of the first is always looked at by the rest
+    escalate={"tiers": [["nano"], "rest"], "always": ["FAIL"]} # a FAIL of the first is always looked at by the rest
 
 A tier settles an item where all its seats gave a verdict, they agree, and the rule makes a verdict of all votes so far.
 All votes count, by the panel's rule and weights. What the last tier leaves open is for people, if the cascade ends so.
@@ -26,14 +26,14 @@ REST, PEOPLE = "rest", "people"
 class Escalation:
     """`tiers`: names of seats, tier by tier, `rest` for all others; or how many of the cheapest are the first tier.
 
-    `agreement`: the share of a tier's votes that must be alike. `on`: verdicts that always go on to the next tier.
+    `agreement`: the share of a tier's votes that must be alike. `always`: verdicts that go on to the next tier in any case.
     `within`: how far apart scores may be; without it they agree on the same side of the threshold. `people`: what the
     last tier does not settle is marked for people. Raises `ConfigError`.
     """
 
     tiers: int | tuple[tuple[str, ...], ...]
     agreement: float = 1.0
-    on: tuple[Any, ...] = ()
+    always: tuple[Any, ...] = ()
     within: float | None = None
     people: bool = False
 
@@ -57,11 +57,13 @@ class Escalation:
             known = [f.name for f in fields(cls)]
             unknown = [k for k in options if k not in known]
             if unknown or "tiers" not in options:
-                raise ConfigError(f"escalate needs tiers and knows {', '.join(known)}; got {', '.join(options)}")
+                raise ConfigError(
+                    f"escalate needs tiers and knows {', '.join(known)}; got {', '.join(map(str, options))}"
+                )
             tiers, people = _tiers(options.pop("tiers"))
-            on = options.pop("on", ())
-            listed = tuple(cast("Sequence[Any]", on)) if isinstance(on, list | tuple) else (on,)
-            return cls(tiers, on=listed, people=bool(options.pop("people", people)), **options)
+            always = options.pop("always", ())
+            listed = tuple(cast("Sequence[Any]", always)) if isinstance(always, list | tuple) else (always,)
+            return cls(tiers, always=listed, people=bool(options.pop("people", people)), **options)
         tiers, people = _tiers(given)
         return cls(tiers, people=people)
 
@@ -95,14 +97,14 @@ class Escalation:
         if isinstance(scale, Numeric):
             if scale.threshold is None and self.within is None:
                 raise ConfigError("escalate: scores without a threshold need within, how far apart they may be")
-            if self.on:
-                raise ConfigError("escalate: on is for labels; scores go on by threshold and within")
+            if self.always:
+                raise ConfigError("escalate: always is for labels; scores go on by threshold and within")
             return
         if self.within is not None:
             raise ConfigError("escalate: within is for scores")
-        unknown = [v for v in self.on if v not in scale.values]
+        unknown = [v for v in self.always if v not in scale.values]
         if unknown:
-            raise ConfigError(f"escalate: on holds {unknown}; verdicts are {list(scale.values)}")
+            raise ConfigError(f"escalate: always holds {unknown}; verdicts are {list(scale.values)}")
 
     def settled(self, tier: Sequence[Ballot], votes: Sequence[Ballot], rule: Rule) -> bool:
         """Whether the tier that was asked last agrees, and all votes so far make a verdict. Never with a failure in it.
@@ -110,7 +112,7 @@ class Escalation:
         A vote of weight 0 agrees or disagrees like any other.
         """
         values = [v.value for v in tier]
-        if not values or not all(v.decided for v in tier) or any(v in self.on for v in values):
+        if not values or not all(v.decided for v in tier) or any(v in self.always for v in values):
             return False
         if isinstance(rule.scale, Numeric):
             if not self._close(values, rule.scale):

@@ -86,7 +86,7 @@ def test_who_is_asked(output, seats, value, people):
 
 
 def test_verdicts_that_always_go_on():
-    jury, asked = jury_of({"tiers": [["j0", "j1"], "rest"], "on": ["FAIL"]})
+    jury, asked = jury_of({"tiers": [["j0", "j1"], "rest"], "always": ["FAIL"]})
     assert jury.judge_sync(input="q", output="flagged").tier == 2
     assert len(asked["flagged"]) == 4
     assert jury.judge_sync(input="q", output="clear").tier == 1
@@ -206,7 +206,7 @@ def test_asking_the_cheap_first_changes_no_decided_verdict(costs, votes, rule):
         (["people", "rest"], "people come last"),
         ({"tiers": TIERS, "agree": 1}, "knows tiers, agreement"),
         ({"tiers": TIERS, "agreement": 0.4}, "above 0.5"),
-        ({"tiers": TIERS, "on": ["MAYBE"]}, "verdicts are"),
+        ({"tiers": TIERS, "always": ["MAYBE"]}, "verdicts are"),
         ({"tiers": TIERS, "within": 0.1}, "within is for scores"),
     ],
 )
@@ -328,7 +328,7 @@ def test_what_may_stand_is_learned_from_labels(tmp_path):
     report = run_sync(spec, tmp_path / "new")
     assert report.totals["tiers"] == {"1": 1, "2": 1}
     assert sorted(asked["flagged"]) == [0, 1, 2, 3]  # a FAIL of the first two is looked at by the rest
-    assert Run.open(tmp_path / "new").manifest.spec["escalate"]["on"] == ["FAIL"]
+    assert Run.open(tmp_path / "new").manifest.spec["escalate"]["always"] == ["FAIL"]
     loose, asked = spec_of(["flagged"], {**cascade, "sure": 0.7})
     assert run_sync(loose, tmp_path / "loose").totals["tiers"] == {"1": 1}
 
@@ -348,3 +348,19 @@ def test_labels_that_do_not_do(tmp_path, change, says):
     cascade = {"tiers": [["j0", "j1"], "rest"], "labels": str(tmp_path), **change}
     with pytest.raises(ConfigError, match=says):
         run_sync(spec_of(["clear"], cascade)[0], tmp_path / "new")
+
+
+def test_every_key_of_a_cascade_can_be_written_in_yaml(tmp_path):
+    (tmp_path / "run.yaml").write_text(
+        "data: rows.jsonl\n"
+        "criteria: c\n"
+        "judges: [openai/a, openai/b, openai/c]\n"
+        "labels: [PASS, FAIL]\n"
+        "passing: [PASS]\n"
+        "vote_deadline: 30\n"
+        "item_deadline: 60\n"
+        "escalate: {tiers: [[openai/a, openai/b], rest], agreement: 0.9, always: [FAIL], people: true}\n"
+    )
+    made = RunSpec.from_file(tmp_path / "run.yaml").make_jury().spec
+    assert made.escalate == Escalation((("openai/a", "openai/b"), ("rest",)), 0.9, ("FAIL",), None, True)
+    assert (made.vote_deadline_s, made.item_deadline_s) == (30, 60)

@@ -110,7 +110,13 @@ def cascade_of(jury: AnyJury) -> dict[str, Any] | None:
         return None
     panel = panels[0]
     tiers = [[panel.seats[i].name for i in tier] for tier in panel.tiers]
-    return {"tiers": tiers, "agreement": how.agreement, "on": list(how.on), "within": how.within, "people": how.people}
+    return {
+        "tiers": tiers,
+        "agreement": how.agreement,
+        "always": list(how.always),
+        "within": how.within,
+        "people": how.people,
+    }
 
 
 def fingerprint(jury: AnyJury) -> str:

@@ -36,7 +36,7 @@ class Standing:
 
 
 def with_labels(given: Any) -> Any:
-    """A cascade as it was given, with `labels` and `sure` turned into the verdicts that go `on`. Reads a run folder.
+    """A cascade as it was given, with `labels` and `sure` turned into the verdicts that `always` go on. Reads a run folder.
 
     Raises `ConfigError` where no first tier is named, or no verdict may stand; `DataError` for what is no run folder.
     """
@@ -58,9 +58,9 @@ def with_labels(given: Any) -> Any:
     if len(weak) == len(found):
         told = "; ".join(map(str, found))
         raise ConfigError(f"escalate: no verdict of {', '.join(map(str, first))} is right often enough ({told})")
-    before = options.get("on", ())
+    before = options.get("always", ())
     listed: list[Any] = list(cast("Sequence[Any]", before)) if isinstance(before, list | tuple) else [before]
-    return {**options, "on": [*listed, *(v for v in weak if v not in listed)]}
+    return {**options, "always": [*listed, *(v for v in weak if v not in listed)]}
 
 
 def standings(folder: str | Path, first: Sequence[str]) -> list[Standing]:
