@@ -26,7 +26,8 @@ def folder(tmp_path):
     truth = {i: rng.random() < 0.7 for i in range(120)}
     rows = [{j: t if rng.random() < r else not t for j, r in (("x", 0.95), ("y", 0.7), ("z", 0.7))}
             for t in truth.values()]  # fmt: skip
-    pointwise(tmp_path / "run", rows, labels={i: truth[i] for i in range(80)})
+    tags = [{"tags": (("odd",), ("even", "all"))[i % 2 == 0]} for i in truth]
+    pointwise(tmp_path / "run", rows, labels={i: truth[i] for i in range(80)}, items=tags)
     (tmp_path / "labels.csv").write_text(
         "item,label\n" + "".join(f"{i},{'pass' if truth[i] else 'fail'}\n" for i in range(80))
     )

@@ -98,6 +98,8 @@ def gate(
     if wanted is not None:
         checks.append(_rate("pass rate", audit, audit.judged, wanted, level))
         tags = sorted({tag for one in audit.judged for tag in one.item.tags}) if by_tag else []
+        if by_tag and not tags:
+            raise ConfigError("no item has a tag: give rows a column `tag` or `tags`, or gate the run as a whole")
         strict = 1.0 - (1.0 - level) / max(len(tags), 1)
         for tag in tags:
             some = [one for one in audit.judged if tag in one.item.tags]

@@ -134,3 +134,8 @@ def test_pairs_are_gated_by_wins_of_a(tmp_path):
     votes = [{"x": ("A", "A")}] * 90 + [{"x": ("B", "B")}] * 10 + [{"x": ("A", "B")}] * 20
     check = gate(audited(pairwise(tmp_path / "run", votes)), pass_rate=">=0.5").checks[0]
     assert (check.estimate.value, check.estimate.n, check.outcome) == (0.9, 100, "pass")
+
+
+def test_tags_that_nobody_gave_are_not_gated_in_silence(tmp_path):
+    with pytest.raises(ConfigError, match="no item has a tag"):
+        gate(run(tmp_path / "run", 15, 5), pass_rate=">=0.5", by_tag=True)
