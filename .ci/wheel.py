@@ -11,4 +11,6 @@ assert len(demo.items()) >= 10
 assert len(demo.pairs()) >= 2
 result = jury.llm_jury(criteria="Is it Paris?", judges=[lambda output: "Paris" in output]).judge_sync(output="Paris.")
 assert result.passed is True
+pages = {file.suffix for file in (Path(jury.__file__).parent / "label" / "static").iterdir()}
+assert {".html", ".css", ".js"} <= pages, pages
 print("wheel:", ", ".join(prompts.names()))

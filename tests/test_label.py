@@ -150,6 +150,12 @@ def test_a_wrong_plan_is_refused(plan):
         Plan(**{"labeller": "ann", **plan})
 
 
+def test_a_name_is_one_with_or_without_spaces_around_it(tmp_path):
+    run = runs.boolean(tmp_path)
+    answer(desk(run, " ann "), 0)
+    assert desk(run, "ann").next()["done"] == 1
+
+
 def test_a_run_without_verdicts_says_so(tmp_path):
     with pytest.raises(ConfigError, match="no verdicts yet"):
         desk(runs.points(tmp_path, []))

@@ -171,6 +171,20 @@ def test_labels_go_from_item_to_item_until_there_is_none(made):
     assert page.post("/api/more", json={"count": 3}).json()["target"] == 12
 
 
+def test_who_labels_an_item_anew_after_the_results_named_the_panel_s_verdict_has_seen_it(tmp_path):
+    made = desk(runs.points(tmp_path, [{"x": True}] * 8))
+    page = client(made)
+    for place in range(8):
+        page.post("/api/label", json={"place": place, "answers": {"": {"choice": 1}}})
+    listed = {one["item"] for one in page.get("/api/findings").json()["differences"]}
+    assert 0 < len(listed) < 8
+    for _ in range(8):
+        page.post("/api/undo", json={})
+    for place in range(8):
+        page.post("/api/label", json={"place": place, "answers": {"": {"choice": 0}}})
+    assert {label.item for label in made.run.labels() if label.saw_verdict} == listed
+
+
 def test_an_item_that_another_window_labelled_is_a_conflict(made):
     page = client(made)
     body = {"place": 0, "answers": {"": {"choice": 0}}}

@@ -41,13 +41,19 @@ def application(desk: Desk, *, token: str, port: int, stop: Callable[[], None] =
         Route(
             "/api/text", _answering(lambda given: {"text": desk.text(_whole(given, "place"), _whole(given, "block"))})
         ),
-        Route("/api/findings", _answering(lambda _: as_data(findings(desk)))),
+        Route("/api/findings", _answering(lambda _: _findings(desk))),
         Route("/api/label", _answering(lambda given: _label(desk, given)), methods=["POST"]),
         Route("/api/undo", _answering(lambda _: desk.undo()), methods=["POST"]),
         Route("/api/more", _answering(lambda given: desk.more(_whole(given, "count"))), methods=["POST"]),
         Route("/api/close", _closing(desk, stop), methods=["POST"]),
     ]
     return Guard(Starlette(routes=routes), token=token, port=port)
+
+
+def _findings(desk: Desk) -> dict[str, Any]:
+    found = findings(desk)
+    desk.reveal(one.item for one in found.differences)
+    return as_data(found)
 
 
 def _label(desk: Desk, given: Mapping[str, Any]) -> dict[str, Any]:

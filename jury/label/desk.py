@@ -6,6 +6,7 @@ Knows no HTTP. All of it may be called from several threads; a label that `save`
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
@@ -43,7 +44,8 @@ class Plan:
             raise ConfigError(f"sampling is random or disagreement, got {self.sampling!r}")
         if self.n is not None and self.n < 1:
             raise ConfigError(f"--n is how many items to label, at least 1, got {self.n}")
-        if not self.labeller.strip():
+        object.__setattr__(self, "labeller", self.labeller.strip())
+        if not self.labeller:
             raise ConfigError("labels need a name: say who labels with --as NAME")
         labels_for_half_width(USUAL_RATE, self.precision)  # refuses what is no half-width
 
@@ -62,6 +64,7 @@ class Desk:
         self.target = min(wanted, len(self.order))
         self._lock = Lock()
         self._mine: dict[str, Label] = {}
+        self._shown_verdicts: set[str] = set()
         self._last = 0  # where the last line that was read stands
         self._read_any = False
         with self._lock:
@@ -110,7 +113,7 @@ class Desk:
                 self.plan.sampling,
                 shown,
                 read.status,
-                True if self.plan.show_verdict else None,
+                True if self.plan.show_verdict or item in self._shown_verdicts else None,
             )
             self.run.add_label(label)
             self._catch_up()
@@ -144,6 +147,11 @@ class Desk:
         if not 0 <= block < len(found):
             raise ConfigError(f"no text {block} on item {place}")
         return found[block].text
+
+    def reveal(self, items: Iterable[str]) -> None:
+        """The panel's verdict on these items was shown: a label that is given anew says that it has seen it."""
+        with self._lock:
+            self._shown_verdicts.update(items)
 
     def mine(self) -> list[Label]:
         """What this labeller says, in the order in which it was said."""

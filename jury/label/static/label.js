@@ -66,7 +66,7 @@ function frame(about) {
   if (about.task) parts.push(make("p", {}, make("b", {}, "Task: "), line(about.task)));
   if (about.criteria) parts.push(fill(make("p", { class: "text", dir: "auto" }), about.criteria));
   for (const one of about.materials) {
-    const inner = fill(make("div", { class: "text prompt", dir: "auto", tabindex: "0", role: "region", "aria-label": line(one.name) }), one.text);
+    const inner = fill(make("div", { class: "text prompt material", dir: "auto", tabindex: "0", role: "region", "aria-label": line(one.name) }), one.text);
     parts.push(make("details", { open: one.text.length < 1500 }, make("summary", {}, line(one.name)), inner));
   }
   for (const told of about.instructions) {
