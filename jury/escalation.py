@@ -26,7 +26,7 @@ REST, PEOPLE = "rest", "people"
 class Escalation:
     """`tiers`: names of seats, tier by tier, `rest` for all others; or how many of the cheapest are the first tier.
 
-    `agreement`: the share of a tier's votes that must be alike. `always`: verdicts that go on to the next tier in any case.
+    `agreement`: the share of a tier's votes that must be alike. `always`: verdicts that go on all the same.
     `within`: how far apart scores may be; without it they agree on the same side of the threshold. `people`: what the
     last tier does not settle is marked for people. Raises `ConfigError`.
     """

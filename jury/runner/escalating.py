@@ -36,7 +36,7 @@ class Standing:
 
 
 def with_labels(given: Any) -> Any:
-    """A cascade as it was given, with `labels` and `sure` turned into the verdicts that `always` go on. Reads a run folder.
+    """A cascade as it was given, with `labels` and `sure` turned into the verdicts of `always`. Reads a run folder.
 
     Raises `ConfigError` where no first tier is named, or no verdict may stand; `DataError` for what is no run folder.
     """
