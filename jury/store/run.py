@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
@@ -38,7 +39,7 @@ class Run:
     def kind(self) -> str:
         return self.manifest.kind
 
-    @property
+    @cached_property
     def scale(self) -> Scale:
         return scale_from_dict(self.manifest.scale)
 
