@@ -40,7 +40,7 @@ class SessionReplay:
         self._rules = {
             one.key: Rule.of(rule or None, one.reply.scale) for found in self._groups.values() for one in found
         }
-        self._foreseeing = _is_share(manifest.spec.get("stop"))
+        self._foreseeing = _is_share(manifest.spec.get("stop")) or "escalate" in manifest.spec
         self._quorum = manifest.quorum or 1
         self._seats = len(manifest.judges)
         self._single = manifest.spec.get("assignment") == "cyclic"
