@@ -87,3 +87,50 @@ def test_kills_cost_nothing_but_the_calls_in_flight(tmp_path, kills):
     calls = sum(server.asked.values())
     in_flight = kill_nursery.spec(port).concurrency
     assert calls <= undisturbed * said["folders"] + kills * in_flight
+
+
+@pytest.mark.parametrize("kills", [pytest.param(8, id="a-few"), pytest.param(100, id="many", marks=pytest.mark.slow)])
+@pytest.mark.skipif(sys.platform == "win32", reason="forks")
+def test_kills_of_a_run_with_a_target_and_a_cascade(tmp_path, kills):
+    server = Server(("127.0.0.1", 0), Handler)
+    server.asked, server.lock = Counter(), threading.Lock()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    port = server.server_address[1]
+    try:
+        assert kill_nursery.once(port, str(tmp_path / "undisturbed"), "target") == 0
+        undisturbed = Counter(server.asked)
+        server.asked.clear()
+        command = [
+            sys.executable,
+            "-m",
+            "tests.kill_nursery",
+            str(port),
+            str(tmp_path / "k"),
+            str(kills),
+            "2",
+            "target",
+        ]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
+        assert done.returncode == 0, done.stderr
+        said = json.loads(done.stdout)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert set(undisturbed.values()) == {1}
+    expected = results(tmp_path / "undisturbed")
+    assert {r["tier"] for r in expected} == {1, 2}
+    outputs = {o.item: o.output for o in Run.open(tmp_path / "undisturbed").outputs()}
+    assert len(outputs) == kill_nursery.ITEMS
+    for number in range(said["folders"]):
+        run = Run.open(tmp_path / "k" / str(number))
+        assert results(run.folder) == expected
+        assert {o.item: o.output for o in run.outputs()} == outputs
+        for keys in (Counter(o.key for o in run.outputs()), Counter(j.key for j in run.judgments())):
+            assert set(keys.values()) == {1}  # what was paid for and recorded was never asked again
+        assert len(list(run.judgments())) == undisturbed.total() - kill_nursery.ITEMS
+        assert run.damage() == []
+        assert replay(run.folder).same
+        assert run.manifest.totals["target_cost"] == pytest.approx(0.02 * kill_nursery.ITEMS)
+    # So many calls of the judges' provider, and as many of the target.
+    in_flight = 2 * kill_nursery.with_target(port).concurrency
+    assert server.asked.total() <= undisturbed.total() * said["folders"] + kills * in_flight
