@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import os
 import threading
 from collections.abc import Callable, Coroutine, Sequence
@@ -41,9 +42,12 @@ async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     except BaseException:
         for t in tasks:
             t.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        for w in work:
-            w.close()  # one that was cancelled before it began
+        try:
+            await asyncio.gather(*tasks, return_exceptions=True)
+        finally:  # also where this is cancelled once more
+            for w in work:
+                if inspect.getcoroutinestate(w) == inspect.CORO_CREATED:
+                    w.close()  # one that was cancelled before it began
         me = asyncio.current_task()
         if failed and not (me and me.cancelling()):
             raise failed[0] from None

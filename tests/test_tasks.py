@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from typing import Any
 
 import pytest
@@ -90,6 +91,21 @@ def test_one_that_fails_at_once_leaves_none_that_never_began() -> None:
 
     with pytest.raises(KeyError, match="at once"):
         virtual_time.run(together([fails(), never(), never()]))
+
+
+def test_nested_ones_that_are_cancelled_twice_leave_none_that_never_began() -> None:
+    async def fails() -> None:
+        raise ValueError("first")
+
+    async def pair() -> None:
+        await together([fails(), fails()])
+
+    async def go() -> None:
+        with pytest.raises(ValueError, match="first"):
+            await together([pair(), pair(), pair()])
+        gc.collect()  # what was never awaited says so when it goes
+
+    asyncio.run(go())
 
 
 def test_an_exception_is_raised_as_it_is() -> None:
