@@ -398,3 +398,59 @@ def test_a_killed_session_loses_nothing(tmp_path):
             assert (stored[item].value, stored[item].note) == (False, note)
         assert len(stored) <= len(acknowledged) + attempt + 1
     assert len(acknowledged) >= 15
+
+
+@pytest.fixture
+def terminal(monkeypatch, capsys):
+    """`terminal(folder, *arguments)`: what the command prints where the page was used to label everything."""
+
+    def served_at_once(made, **_):
+        while (view := made.next())["item"]:
+            answers = {
+                q.key: {"number": 0.5} if q.scale and not q.choices else {"choice": 0} for q in made.asked.questions
+            }
+            made.save(view["item"]["place"], answers)
+
+    monkeypatch.setattr("jury.cli.labelling.serve", served_at_once)
+
+    def run(folder, *arguments: str) -> str:
+        with pytest.raises(SystemExit) as ended:
+            main(["label", str(folder), *arguments])
+        assert ended.value.code == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_the_terminal_says_what_the_page_says(tmp_path, terminal):
+    runs.boolean(tmp_path)
+    terminal(tmp_path, "--as", "ann")
+    out = terminal(tmp_path, "--as", "bob")
+    for word in (
+        "The panel agrees with you on",
+        "labels of bob beside",
+        "kappa",
+        "other people",
+        "ann",
+        "--sampled random",
+    ):
+        assert word in out, word
+
+
+def test_the_terminal_has_criteria_and_plain_numbers_too(tmp_path, terminal):
+    runs.rubric(tmp_path / "rubric")
+    out = terminal(tmp_path / "rubric", "--as", "ann")
+    assert re.search(r"tone +the panel +100\.0%", out)
+    runs.numeric(tmp_path / "numeric")
+    out = terminal(tmp_path / "numeric", "--as", "ann")
+    assert "alpha" in out
+    assert "agreement" not in out
+    assert "jury calibrate" not in out  # it needs a pass mark
+
+
+def test_hostile_names_do_not_act_on_the_terminal(tmp_path, terminal):
+    runs.points(tmp_path, [{"\u202eevil": True, "\x1b[31mred": False}] * 3)
+    out = terminal(tmp_path, "--as", "an\x1bn")
+    assert "\\u202eevil" in out
+    assert "\u202e" not in out
+    assert "\x1b" not in out

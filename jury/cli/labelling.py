@@ -9,7 +9,7 @@ from typing import cast
 
 from jury.cli import exits
 from jury.cli.audit_words import as_json, share, table, told
-from jury.cli.tables import stdout
+from jury.cli.tables import stdout, visible
 from jury.errors import ConfigError
 from jury.label import Desk, Findings, Plan, findings, serve
 from jury.label.sampling import Sampling
@@ -46,7 +46,9 @@ def label(folder: str, asked: LabelOptions) -> int:
     )
     desk = Desk(Run.open(folder), plan)
     start = desk.next()
-    words = f"{desk.run.manifest.name}: {start['target']} of {start['items']} items for {plan.labeller}"
+    words = (
+        f"{visible(desk.run.manifest.name)}: {start['target']} of {start['items']} items for {visible(plan.labeller)}"
+    )
     _say(f"{words}, {start['done']} labelled so far. Labels: {desk.run.folder / 'labels.jsonl'}")
     serve(
         desk,
@@ -80,16 +82,18 @@ def _print(found: Findings) -> None:
     if not found.labels:
         return
     head = ["", "agreement", found.measure, "items"]
-    rows = [[r.name, share(r.agreement), number(r.beyond), str(r.agreement.n)] for r in found.rows]
+    rows = [[visible(r.name), share(r.agreement), number(r.beyond), str(r.agreement.n)] for r in found.rows]
     if found.measure == "alpha":
         head, rows = [head[0], *head[2:]], [[r[0], *r[2:]] for r in rows]
-    table(f"labels of {found.labeller} beside", head, rows)
-    by_criterion = [[key, r.name, share(r.agreement)] for key, against in found.criteria.items() for r in against]
+    table(f"labels of {visible(found.labeller)} beside", head, rows)
+    by_criterion = [
+        [visible(key), visible(r.name), share(r.agreement)] for key, against in found.criteria.items() for r in against
+    ]
     table("by criterion", ["criterion", "", "the same"], by_criterion)
-    people = [[r.name, share(r.agreement), number(r.beyond), str(r.agreement.n)] for r in found.people]
+    people = [[visible(r.name), share(r.agreement), number(r.beyond), str(r.agreement.n)] for r in found.people]
     table("other people", ["", "agreement", found.measure, "items"], people)
     if found.everyone.value is not None:
         told([f"all labellers: alpha {number(found.everyone)}"])
     stdout().print()
     for command, why in found.commands:
-        told([f"{command}", f"    {why}"])
+        told([visible(command), f"    {why}"])

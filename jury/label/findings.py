@@ -243,7 +243,7 @@ def _with_commands(made: Findings, desk: Desk, people: int) -> Findings:
     if not made.rates:
         n = min(labels_for_half_width(USUAL_RATE, desk.plan.precision), len(desk.order))
         found.append((f"jury label {run} --as {who} --n {n}", "a random sample, for rates"))
-    elif needed is not None and needed.more and needed.have < needed.items:
+    elif needed is not None and needed.more and made.labels < needed.items:
         n = min(needed.items, needed.total + made.na)
         found.append(
             (f"jury label {run} --as {who} --n {n}", f"on to ±{100 * max(needed.precision, needed.reach):.2g} points")

@@ -301,6 +301,10 @@ def test_a_megabyte_is_cut_and_shown_on_request(label):
         name=re.compile("Show all 999,"),
     ).click()
     found.page.wait_for_function("() => document.querySelector('.judged .text').textContent.length > 990000")
+    item = next(item for item in found.run.items() if item.id == "huge")
+    pieces = found.page.locator(".judged .text > div").all_text_contents()
+    assert "".join(pieces) == item.output
+    assert max(map(len, pieces)) <= 8001
     assert found.page.locator("#item b:not(bdi)").count() == 0
     found.press("2")
 

@@ -7,6 +7,7 @@ const NAMES = {
   0x202a: "left-to-right embedding", 0x202b: "right-to-left embedding", 0x202c: "end of direction",
   0x202d: "left-to-right override", 0x202e: "right-to-left override", 0xfeff: "byte order mark",
 };
+const PIECE = 8000; // characters
 const MOST = 500; // marks in one text; the rest is shown as a replacement character
 
 export function make(tag, properties = {}, ...children) {
@@ -25,13 +26,36 @@ export function make(tag, properties = {}, ...children) {
 // Fills an element with a text. Characters that show nothing, or turn the reading direction, become marks.
 export function fill(element, text) {
   element.replaceChildren();
+  const count = { marks: 0 };
+  if (text.length <= 2 * PIECE) return piece(element, text, count);
+  // One paragraph of a megabyte takes a browser many seconds to lay out; its pieces take none.
+  for (let at = 0; at < text.length; ) {
+    const [end, next] = cut(text, at);
+    element.append(piece(make("div"), text.slice(at, end) || "\n", count));
+    at = next;
+  }
+  return element;
+}
+
+// Where a piece ends and the next one starts: after a line, which the new piece stands for; else after a word.
+function cut(text, at) {
+  const most = at + PIECE;
+  if (most >= text.length) return [text.length, text.length];
+  const newline = text.lastIndexOf("\n", most);
+  if (newline > at) return [newline, newline + 1];
+  const space = text.lastIndexOf(" ", most);
+  const end = space > at ? space + 1 : most;
+  const halved = /[\ud800-\udbff]/.test(text[end - 1]);
+  return halved ? [end + 1, end + 1] : [end, end];
+}
+
+function piece(element, text, count) {
   let at = 0;
-  let marks = 0;
   for (const match of text.matchAll(HIDDEN)) {
     if (match.index > at) element.append(text.slice(at, match.index));
     at = match.index + match[0].length;
-    marks += 1;
-    if (marks > MOST) {
+    count.marks += 1;
+    if (count.marks > MOST) {
       element.append("\ufffd");
       continue;
     }
