@@ -26,7 +26,7 @@ from jury.store import (
     scale_to_dict,
 )
 from jury.store.index import FILE as INDEX
-from jury.store.index import short
+from jury.store.index import Index, short
 from jury.store.lines import START, Appender, broken, encode, read_lines
 from jury.store.records import tags_of
 
@@ -466,3 +466,18 @@ def test_the_judgments_of_one_item(tmp_path, caplog):
 )
 def test_tags_of_a_row(row, tags):
     assert tags_of(row) == tags
+
+
+def test_a_full_disk_under_the_index_is_said_in_words_and_costs_nothing(tmp_path):
+    with RunWriter(tmp_path) as writer:
+        writer.save(RunManifest("pointwise", "x"))
+        writer.add_item(StoredItem("first", 0, "d"))
+    index = Index(tmp_path)
+    pages = index._db.execute("PRAGMA page_count").fetchone()[0]
+    index._db.execute(f"PRAGMA max_page_count = {pages}")  # SQLite's own word for a disk without room
+    with pytest.raises(DataError, match=r"index.sqlite: cannot be written: the disk is full; what was judged"):
+        for n in range(10_000):
+            index.add_item(f"i{n}", n, 0, "d")
+    index.close()
+    with RunWriter(tmp_path) as writer:
+        assert writer.count() == 1

@@ -6,6 +6,7 @@ has read each file, so opening a folder again reads only what came after.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import logging
 import sqlite3
@@ -15,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from jury.store.lines import encode, read_lines
+from jury.errors import DataError
+from jury.store.lines import encode, read_lines, unwritable
 from jury.store.outputs import OUTPUTS
 from jury.store.records import FREE_SOURCES, brief, complete
 
@@ -154,7 +156,18 @@ class Index:
         yield from found
 
     def flush(self) -> None:
-        """Writes what is pending, with how far the files are read, in one step."""
+        """Writes what is pending, with how far the files are read, in one step. Raises `DataError` on a full disk."""
+        try:
+            self._write()
+        except sqlite3.Error as error:
+            with suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+            full = "full" in str(error)
+            raise unwritable(self._folder / FILE, OSError(errno.ENOSPC if full else None, str(error))) from None
+        for pending in (self._items, self._results, self._judged, self._outputs):
+            pending.clear()
+
+    def _write(self) -> None:
         db = self._db
         db.execute("BEGIN")
         db.executemany("INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?)", ((k, *v) for k, v in self._items.items()))
@@ -167,13 +180,9 @@ class Index:
         read = {**self._upto, _COST: self._cost, _TARGET_COST: self._target_cost}
         db.executemany("INSERT OR REPLACE INTO read VALUES (?, ?)", read.items())
         db.execute("COMMIT")
-        self._items.clear()
-        self._results.clear()
-        self._judged.clear()
-        self._outputs.clear()
 
     def close(self) -> None:
-        with suppress(sqlite3.Error):  # it can be made again from the files
+        with suppress(DataError):  # it can be made again from the files
             self.flush()
         self._db.close()
 
