@@ -122,7 +122,7 @@ class Judgment:
 
     `order` is `ab` or `ba` in a comparison. `verdict` is as the judge said it: in `ba` its "A" is the slot, not the
     response. `calls` counts the calls made, `retries` the failed transports among them. `criterion`: the one that was
-    asked about, where each is asked about by itself, or `a+b` of a session. `prompt`: the digest of its texts (`prompts.py`).
+    asked about, where each is asked about by itself, or `a+b` of a session. `prompt`: the digest of its texts.
     """
 
     judge: str
