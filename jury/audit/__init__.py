@@ -2,6 +2,7 @@
 
     people.py       label files, and the one label of an item where several people gave one
     reading.py      verdicts, votes and labels of a run, aligned by item
+    criteria.py     one criterion of several, as a run of its own
     calibrating.py  judges and panel against people; the corrected pass rate; weights and confidences for later runs
     keeping.py      calibration.json of a run folder: what was found, and which test labels were spent
     repeats.py      every answer to the very same question, from results and log
@@ -28,6 +29,7 @@ from jury.audit.annotators import AlternativeAnnotator, alternative_annotator
 from jury.audit.calibrating import SAMPLED, Calibration, calibrate, expired, leaning, part_of, weights_from
 from jury.audit.comparing import RunDifference, compare_runs
 from jury.audit.contest import Pool, hold_contest, hold_contest_sync, next_pairs, pool
+from jury.audit.criteria import criteria_of, of_criterion
 from jury.audit.drifting import Drift, drift
 from jury.audit.gates import AgreementGate, Condition, Gate, gate, gate_agreement
 from jury.audit.keeping import keep, load_weights, roll_back_weights, spent
@@ -66,6 +68,7 @@ __all__ = [
     "audited",
     "calibrate",
     "compare_runs",
+    "criteria_of",
     "drift",
     "expired",
     "gate",
@@ -79,6 +82,7 @@ __all__ = [
     "leanings",
     "load_weights",
     "next_pairs",
+    "of_criterion",
     "part_of",
     "pool",
     "quote_again",

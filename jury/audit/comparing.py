@@ -41,12 +41,13 @@ class RunDifference:
 
 
 def differences(first: Audited, second: Audited) -> tuple[str, ...]:
-    """What shapes a verdict and is not the same in both: kind, criteria, scale, rule, judges, models, prompts."""
+    """What shapes a verdict and is not the same in both: kind, criteria, rubric, scale, rule, judges, prompts."""
     a, b = first.run.manifest, second.run.manifest
     found = [
         f"{name} differs" for name in ("kind", "criteria", "scale", "rule", "quorum")
         if getattr(a, name) != getattr(b, name)
     ]  # fmt: skip
+    found += [f"{word} differs" for word in ("rubric", "ask", "permute") if a.spec.get(word) != b.spec.get(word)]
     if set(first.judges) != set(second.judges):
         found.append(f"judges differ: {sorted(first.judges)} and {sorted(second.judges)}")
     seats = {str(j.get("id")): j for j in b.judges}

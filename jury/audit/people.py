@@ -121,13 +121,15 @@ def read_labels(path: str | Path, *, sampling: str = "") -> list[Label]:
             raise DataError(f"{file}: label {number} has no item: name a column `item` or `id`", "bad_json")
         said: Any = row.get("status")
         status: Status = said if said in ("na", "undone") else ""
-        if value is None and not status:
+        values: Any = row.get("values")
+        if value is None and not status and not values:
             continue  # an item that nobody has labelled yet
         found.append(
             Label(
                 str(item),
                 str(_first(row, _WHO_NAMES) or ""),
                 value,
+                cast("dict[str, Any]", values) if isinstance(values, dict) else {},
                 note=str(_first(row, _WHY_NAMES) or ""),
                 at=str(row.get("at") or ""),
                 sampling=str(row.get("sampling") or sampling),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from jury.audit.people import Said as PeopleSaid
 from jury.audit.people import by_item, together
@@ -41,7 +41,8 @@ class Audited:
 
     `labels` are the categories that votes are counted in: of a numeric scale with a pass mark False and True (fail and
     pass), of one without none. `people` holds each labeller's label by item, as votes are counted. `contested` are the
-    items on which people tie: they have no label. `strays` counts labels of items that the run does not hold.
+    items on which people tie: they have no label. `strays` counts labels of items that the run does not hold. `measure`
+    is the scale, where it is not that of the run (`criteria.py`).
     """
 
     run: Run
@@ -51,6 +52,12 @@ class Audited:
     people: Mapping[str, Mapping[str, Category]] = field(default_factory=dict[str, Mapping[str, Category]])
     contested: tuple[str, ...] = ()
     strays: int = 0
+    measure: Scale | None = None
+
+    @property
+    def scale(self) -> Scale:
+        """What a verdict may be. Raises `DataError` for pairs."""
+        return self.measure or self.run.scale
 
     @property
     def paired(self) -> bool:
@@ -96,22 +103,26 @@ class Audited:
             return None
         if self.paired:
             return {"A": True, "B": False}.get(str(value))
-        scale = self.run.scale
+        scale = self.scale
         return None if scale.na is not None and value == scale.na else scale.passes(value)
 
 
-def audited(run: Run | str | Path, labels: Iterable[Label] | None = None) -> Audited:
+View: TypeAlias = tuple[Scale, Callable[[PanelResult | Comparison], PanelResult | Comparison]]
+
+
+def audited(run: Run | str | Path, labels: Iterable[Label] | None = None, *, view: View | None = None) -> Audited:
     """Read a run, with its own labels or the given ones. Raises `DataError`.
 
     Of each person the last label of an item counts, unless it was taken back; of several people the value that most of
     them gave. A label that is not on the scale is a `DataError` naming the item, and so are labels none of which is of
-    an item of the run.
+    an item of the run. `view`: another scale, and what to see of each result (`criteria.py`).
     """
     opened = run if isinstance(run, Run) else Run.open(run)
-    scale = None if opened.kind == "pairwise" else opened.scale
+    scale = view[0] if view else None if opened.kind == "pairwise" else opened.scale
     given = by_item(opened.labels() if labels is None else labels, scale)
     said = {item: together(of_item) for item, of_item in given.items()}
-    judged = tuple(_judged(item, result, said.get(item.id)) for item, result in opened.results())
+    seen = view[1] if view else _whole
+    judged = tuple(_judged(item, seen(result), said.get(item.id)) for item, result in opened.results())
     strays = given.keys() - {one.item.id for one in judged}
     if labels is not None and judged and given and len(strays) == len(given):
         raise DataError(
@@ -121,7 +132,8 @@ def audited(run: Run | str | Path, labels: Iterable[Label] | None = None) -> Aud
     seats = [str(judge.get("id")) for judge in opened.manifest.judges]
     if not seats:
         seats = sorted({v.judge for one in judged for v in one.result.votes if not v.replacement})
-    made = Audited(opened, judged, tuple(dict.fromkeys(seats)), PAIR_LABELS if scale is None else _categories(scale))
+    categories = PAIR_LABELS if scale is None else _categories(scale)
+    made = Audited(opened, judged, tuple(dict.fromkeys(seats)), categories, measure=view[0] if view else None)
     people: dict[str, dict[str, Category]] = {}
     for item, of_item in given.items():
         for label, read in of_item:
@@ -130,6 +142,10 @@ def audited(run: Run | str | Path, labels: Iterable[Label] | None = None) -> Aud
                 people.setdefault(label.labeller, {})[item] = value
     contested = tuple(one.item.id for one in judged if one.item.id in said and said[one.item.id].contested)
     return replace(made, people=people, contested=contested, strays=sum(len(given[item]) for item in strays))
+
+
+def _whole(result: PanelResult | Comparison) -> PanelResult | Comparison:
+    return result
 
 
 def _judged(item: StoredItem, result: PanelResult | Comparison, said: PeopleSaid | None) -> Judged:
@@ -180,7 +196,7 @@ def _order(vote: PairVote, order: str) -> str | None:
 
 def numeric(audit: Audited) -> bool:
     """Whether verdicts are numbers on a continuous scale."""
-    return not audit.paired and isinstance(audit.run.scale, Numeric)
+    return not audit.paired and isinstance(audit.scale, Numeric)
 
 
 def groups_of_items(audit: Audited, group: str | None) -> list[str] | None:

@@ -44,6 +44,9 @@ def calibrate(
     keep_labels: Annotated[
         bool, typer.Option("--keep-labels", help="Keep the labels of FILE in RUN, beside those that are there.")
     ] = False,
+    criterion: Annotated[
+        str | None, typer.Option(metavar="KEY", help="One criterion of a rubric or of sessions by itself.")
+    ] = None,
     test: Annotated[bool, typer.Option("--test", help="The test half: once for each version of the judges.")] = False,
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="An item that a prompt shows as an example; repeatable.")

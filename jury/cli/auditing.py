@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jury.audit import SAMPLED, audited, keep, keep_labels, leanings, read_labels, spent
+from jury.audit import SAMPLED, audited, keep, keep_labels, leanings, of_criterion, read_labels, spent
 from jury.audit import calibrate as calibrated
 from jury.audit import stability as measured
 from jury.audit import worth as valued
@@ -31,6 +31,7 @@ class CalibrateOptions:
     sampled: str | None = None
     labels: str | None = None
     keep_labels: bool = False
+    criterion: str | None = None
     test: bool = False
     exclude: Sequence[str] = ()
     json: bool = False
@@ -42,6 +43,8 @@ def calibrate(options: CalibrateOptions) -> int:
     labels, test, as_data = options.labels, options.test, options.json
     if options.keep_labels and labels is None:
         raise ConfigError("--keep-labels belongs to --labels FILE")
+    if options.criterion and test:
+        raise ConfigError("--test is for the verdict as a whole: a criterion is held against the development labels")
     own = read_labels(labels) if labels else run.labels()
     how = options.sampled or drawn(own) or _asked()
     given = read_labels(labels, sampling=how) if labels else own
@@ -49,10 +52,11 @@ def calibrate(options: CalibrateOptions) -> int:
         sys.stderr.write(f"{keep_labels(run, given):,} labels are new in {run.folder}\n")
         given = run.labels()
     kept = of_sample(given, how)
-    audit = audited(run, kept)
+    audit = of_criterion(run, options.criterion, kept) if options.criterion else audited(run, kept)
     found = calibrated(audit, sampled=how, part="test" if test else "development", exclude=options.exclude)
     before = spent(run, found.version) if test else []
-    keep(run, found)
+    if not options.criterion:  # what is kept holds for the verdict as a whole
+        keep(run, found)
     if as_data:
         as_json({**{name: getattr(found, name) for name in _SHOWN}, "weights": found.weights.to_dict(),
                  "spent_before": before, "left_out": len(given) - len(kept)})  # fmt: skip

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from jury import ConfigError, DataError, JudgeSpec, Labels, ScriptedProvider, llm_jury, llm_jury_pairwise
@@ -201,11 +199,12 @@ def test_criteria_of_a_rubric_that_are_asked_one_by_one_are_not_repetitions(tmp_
     rubric = {"criteria": [{"key": k, "question": f"Is it {k}?", "scale": "0/1"} for k in ("right", "clear")]}
 
     def answer(request):
-        return json.dumps({"explanation": "", "score": 1 if "right" in request.prompt else 0})
+        key = "right" if "Is it right?" in request.prompt else "clear"
+        return {key: {"evidence": [], "reasoning": "", "score": int(key == "right")}}
 
     judge = JudgeSpec("scripted/r", provider=ScriptedProvider(answer))
     run_sync(RunSpec(ROWS, llm_jury(rubric=rubric, ask="each", judges=[judge]), cache=False), tmp_path / "run")
     asked = repeats(audited(Run.open(tmp_path / "run")))
     assert len(asked) == 24
     assert {one.criterion for one in asked} == {"right", "clear"}
-    assert all(len(one.values) == 1 for one in asked)
+    assert {(one.criterion, one.values) for one in asked} == {("right", (1,)), ("clear", (0,))}
