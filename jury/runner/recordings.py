@@ -22,6 +22,8 @@ from jury.store import StoredItem
 from jury.store.lines import digest, encode
 from jury.store.records import tags_of
 from jury.transcripts import load_sessions
+from jury.transcripts.chat import is_message
+from jury.transcripts.shapes import as_list
 
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".json.zst", ".jsonl.zst")
 _ROW = frozenset({"session", "context", "id"})
@@ -50,7 +52,7 @@ class Recording:
             digest=digest(judged.encode("utf-8", "surrogatepass")),
             tags=tags_of(session.metadata),
             input=session.first_request,
-            messages=tuple(chat_messages(session.events)),
+            messages=tuple(chat_messages(session.events, numbered=True)),
             output=session.final_message,
             expected_output=expected if isinstance(expected, str) else "" if expected is None else encode(expected),
             context=own,
@@ -65,9 +67,10 @@ class Recording:
 def recordings(data: Any, format: str | None = None) -> Iterator[Recording]:
     """The sessions of `data`, one after the other, each with an id of its own.
 
-    `data`: a path, a pattern, a folder, `-`; a `Session`; or an iterable of those and of mappings with `session` (a
-    path, messages, a record), and perhaps `context` and `id`. A session without an id is called by its file. Raises
-    `DataError` for what cannot be read, where it is reached, and for a pattern or folder that holds nothing.
+    `data`: a path, a pattern, a folder, `-`; a `Session` or its messages; or an iterable of those and of mappings with
+    `session` (a path, messages, a record), and perhaps `context` and `id`. A session without an id is called by its
+    file. Raises `DataError` for what cannot be read, where it is reached, and for a pattern or folder that holds
+    nothing.
     """
     taken: set[str] = set()
     for number, (name, session, context) in enumerate(_sessions(data, format)):
@@ -90,6 +93,10 @@ def _sessions(data: Any, format: str | None) -> Iterator[tuple[str | None, Sessi
         return
     if isinstance(data, Session):
         yield None, data, None
+        return
+    messages = as_list(data)
+    if messages and is_message(messages[0]):  # of one session
+        yield from ((None, s, None) for s in load_sessions(messages, format))
         return
     if isinstance(data, Mapping) or not hasattr(data, "__iter__"):
         raise ConfigError(

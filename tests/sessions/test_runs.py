@@ -251,6 +251,13 @@ def test_where_sessions_come_from(folder: Path) -> None:
         list(recordings(3))
 
 
+def test_messages_alone_are_one_session(folder: Path) -> None:
+    chat = session("x", "y")["messages"]
+    assert [len(r.session.events) for r in recordings(chat)] == [2]
+    assert [len(r.session.events) for r in recordings([chat, chat])] == [2, 2]
+    assert [r.id for r in recordings([session("x", "y"), session("z", "y")])] == ["x", "z"]
+
+
 def test_sessions_of_one_id_are_called_by_their_files(tmp_path: Path) -> None:
     for n in (1, 2):
         (tmp_path / f"f{n}.jsonl").write_text(json.dumps(session("same", f"x{n}")) + "\n")
