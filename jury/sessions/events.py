@@ -199,20 +199,24 @@ def _tool_call(event: Event, result: Event | None) -> ToolCall:
     )
 
 
-def chat_messages(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Events in the chat shape: a text and the calls right after it are one assistant message."""
+def chat_messages(events: Sequence[Event], *, numbered: bool = False) -> list[dict[str, Any]]:
+    """Events in the chat shape: a text and the calls right after it are one assistant message.
+
+    `numbered` adds each event's number as `event`, by which judges refer to it: to messages with a text, and to calls.
+    """
     messages: list[dict[str, Any]] = []
     for event in events:
+        number = {"event": event.i} if numbered else {}
         if event.type in ("system", "user", "assistant"):
-            messages.append({"role": event.type, "content": event.text})
+            messages.append({"role": event.type, "content": event.text, **number})
         elif event.type == "tool_call":
             last: dict[str, Any] | None = messages[-1] if messages else None
             if last is None or last["role"] != "assistant":
                 last = {"role": "assistant", "content": None}
                 messages.append(last)
-            last["tool_calls"] = [*last.get("tool_calls", ()), _chat_call(event)]
+            last["tool_calls"] = [*last.get("tool_calls", ()), {**_chat_call(event), **number}]
         elif event.type == "tool_result":
-            messages.append({"role": "tool", "tool_call_id": event.id, "content": event.text})
+            messages.append({"role": "tool", "tool_call_id": event.id, "content": event.text, **number})
     return messages
 
 

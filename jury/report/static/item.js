@@ -24,6 +24,10 @@ function judgedText(item, quotes) {
   return made;
 }
 
+// Judges refer to the events of a session by number.
+const told = (one) => (Number.isInteger(one.event) ? el("span", { class: "soft" }, ` event ${one.event}`) : null);
+const place = (one) => (Number.isInteger(one.event) ? { "data-event": one.event } : {});
+
 function talk(item, quotes) {
   const turns = item.messages.map((message) => {
     const role = String(message.role || "");
@@ -33,9 +37,9 @@ function talk(item, quotes) {
     const calls = (message.tool_calls || []).map((call) => {
       const made = call.function || call;
       const given = typeof made.arguments === "string" ? made.arguments : JSON.stringify(made.arguments, null, 2);
-      return el("div", {}, el("div", { class: "role" }, "calls ", el("bdi", { class: "mono" }, tidy(made.name || "?"))), prose(given || "", quotes, "code"));
+      return el("div", place(call), el("div", { class: "role" }, "calls ", el("bdi", { class: "mono" }, tidy(made.name || "?")), told(call)), prose(given || "", quotes, "code"));
     });
-    return el("div", { class: `turn ${known}` }, el("div", { class: "role" }, el("bdi", {}, tidy(role))),
+    return el("div", { class: `turn ${known}`, ...place(message) }, el("div", { class: "role" }, el("bdi", {}, tidy(role)), told(message)),
       text ? prose(text, quotes, role === "tool" ? "code" : "") : null, calls);
   });
   const output = item.texts && item.texts.output;
@@ -61,6 +65,10 @@ function voteKind(vote) {
 function quoteLine(quote, show) {
   const text = put(el("span", { dir: "auto", class: "txt" }), quote.text);
   const of = quote.criterion ? el("span", { class: "small soft" }, el("bdi", {}, tidy(quote.criterion))) : null;
+  const event = /^\W*(?:event|step|turn|message)\s*#?\s*(\d+)\W*$/i.exec(quote.text);
+  if (event && show.events && quote.found !== false) {
+    return el("li", {}, el("button", { type: "button", class: "quote", title: "Show it in the transcript", onclick: () => show("", Number(event[1])) }, text), of);
+  }
   if (quote.found === true) {
     return el("li", {}, el("button", { type: "button", class: "quote", title: "Show it in the text", onclick: () => show(quote.text) }, text),
       el("span", { class: "small soft" }, "found in the text"), of);
@@ -69,20 +77,32 @@ function quoteLine(quote, show) {
   return el("li", {}, el("span", { class: "quote" }, text), of);
 }
 
-function fieldLines(fields) {
+// A reason, in which the numbers of events lead to their place in the transcript.
+function reason(name, text, show) {
+  const made = el(name, { dir: "auto", class: name === "p" ? "why" : "txt" });
+  let from = 0;
+  for (const hit of show.events ? text.matchAll(/\bevent\s+(\d{1,6})\b/gi) : []) {
+    put(made, text.slice(from, hit.index));
+    made.append(el("button", { type: "button", class: "link", onclick: () => show("", Number(hit[1])) }, hit[0]));
+    from = hit.index + hit[0].length;
+  }
+  return put(made, text.slice(from));
+}
+
+function fieldLines(fields, show) {
   const lines = Object.entries(fields || {}).filter(([, value]) => value !== null && value !== "" && !(Array.isArray(value) && !value.length));
   if (!lines.length) return null;
   return el("div", { class: "small" }, lines.map(([name, value]) => {
     const each = Array.isArray(value) ? value : [value];
     const said = each.map((one) => (one && typeof one === "object"
       ? Object.entries(one).map(([k, v]) => (String(v).startsWith(`${k} `) ? v : `${k} ${typeof v === "object" ? JSON.stringify(v) : v}`)).join(", ") : String(one)));
-    return el("div", {}, el("span", { class: "soft" }, tidy(name.replace(/_/g, " ")) + ": "), put(el("bdi", {}), said.join("; ")));
+    return el("div", {}, el("span", { class: "soft" }, tidy(name.replace(/_/g, " ")) + ": "), reason("span", said.join("; "), show));
   }));
 }
 
 function voteBox(vote, show) {
   const parts = (vote.parts || []).map((part) => el("tr", {}, el("th", { scope: "row" }, el("bdi", {}, tidy(part.key))),
-    el("td", {}, partBadge(part)), el("td", {}, put(el("span", { dir: "auto", class: "txt" }), part.explanation || ""), fieldLines(part.fields))));
+    el("td", {}, partBadge(part)), el("td", {}, reason("span", part.explanation || "", show), fieldLines(part.fields, show))));
   const quotes = vote.quotes || [];
   return el("div", { class: "vote" },
     el("div", { class: "who" }, badge(voteKind(vote), vote.word), el("strong", {}, el("bdi", {}, tidy(vote.judge))),
@@ -90,8 +110,8 @@ function voteBox(vote, show) {
       vote.weight !== undefined && vote.weight !== 1 ? el("span", { class: "small soft" }, `weight ${vote.weight}`) : null,
       vote.flip_kind ? el("span", { class: "small soft" }, { primacy: "took the first answer both times", recency: "took the second answer both times" }[vote.flip_kind] || "a tie against a side") : null),
     vote.failure ? put(el("p", { class: "why", dir: "auto" }), vote.failure) : null,
-    vote.explanation && !parts.length ? put(el("p", { class: "why", dir: "auto" }), vote.explanation) : null,
-    parts.length ? sideways("By criterion", el("table", {}, el("thead", {}, el("tr", {}, ["Criterion", "Verdict", "Why"].map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, parts))) : fieldLines(vote.fields),
+    vote.explanation && !parts.length ? reason("p", vote.explanation, show) : null,
+    parts.length ? sideways("By criterion", el("table", {}, el("thead", {}, el("tr", {}, ["Criterion", "Verdict", "Why"].map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, parts))) : fieldLines(vote.fields, show),
     quotes.length ? el("ul", { class: "quotes", "aria-label": "Evidence" }, quotes.map((quote) => quoteLine(quote, show))) : null);
 }
 
@@ -102,11 +122,11 @@ function partBadge(part) {
   return badge(kind, value);
 }
 
-function panelParts(item) {
+function panelParts(item, show) {
   if (!(item.parts || []).length) return null;
   const rows = item.parts.map((part) => el("tr", {}, el("th", { scope: "row" }, el("bdi", {}, tidy(part.key))), el("td", {}, partBadge(part)),
     el("td", { class: "num" }, part.agreement === null || part.agreement === undefined ? "n/a" : `${Math.round(100 * part.agreement)}%`),
-    el("td", {}, put(el("span", { dir: "auto", class: "txt" }), part.explanation || ""))));
+    el("td", {}, reason("span", part.explanation || "", show))));
   return block("By criterion", sideways("By criterion", el("table", {},
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Criterion"), el("th", { scope: "col" }, "Panel"), el("th", { scope: "col", class: "num" }, "Agreement"), el("th", { scope: "col" }, "Why"))),
     el("tbody", {}, rows))));
@@ -138,7 +158,13 @@ function asked(item, at, data, raws) {
 
 function itemBody(item, at, data, raws, body) {
   const quotes = [...new Set((item.votes || []).flatMap((v) => (v.quotes || []).filter((q) => q.found === true).map((q) => q.text)))];
-  const show = (text) => {
+  const show = (text, event) => {
+    if (event !== undefined) {
+      const turn = body.querySelector(`[data-event="${event}"]`);
+      for (const one of body.querySelectorAll("[data-event]")) one.classList.toggle("now", one === turn);
+      if (turn) turn.scrollIntoView({ block: "center" });
+      return;
+    }
     const fold = (value) => value.toLowerCase().replace(/[\s.…"'“”‘’]+/g, " ").trim();
     const wanted = fold(text);
     const marks = [...body.querySelectorAll("mark")];
@@ -146,6 +172,7 @@ function itemBody(item, at, data, raws, body) {
     for (const mark of marks) mark.classList.toggle("now", mark === hit);
     if (hit) hit.scrollIntoView({ block: "center" });
   };
+  show.events = (item.messages || []).some((message) => Number.isInteger(message.event));
   const people = Object.entries(item.people || {});
   const rest = Object.entries(item.row || {});
   const about = [item.agreement !== undefined && item.agreement !== null ? `agreement ${Math.round(100 * item.agreement)}%` : "",
@@ -155,10 +182,10 @@ function itemBody(item, at, data, raws, body) {
     el("div", { class: "facts" }, badge(item.outcome, item.word), about.map((one) => el("span", {}, tidy(one))),
       (item.tags || []).map((tag) => el("span", { class: "badge" }, el("bdi", { class: "word" }, tidy(tag))))),
     item.error ? block("The target failed; nothing was judged", prose(item.error)) : null,
-    told ? put(el("p", { class: "why", dir: "auto" }), item.explanation) : null,
+    told ? reason("p", item.explanation, show) : null,
     people.length ? block("People say", el("div", { class: "facts" }, people.map(([who, value]) => el("span", {}, el("bdi", {}, tidy(who)), ": ", el("strong", {}, el("bdi", {}, tidy(typeof value === "object" ? JSON.stringify(value) : value))))))) : null,
     ...judgedText(item, quotes),
-    panelParts(item),
+    panelParts(item, show),
     (item.votes || []).length ? block("Votes", item.votes.map((vote) => voteBox(vote, show))) : null,
     asked(item, at, data, raws),
     (item.notes || []).length ? block("Notes", el("ul", {}, item.notes.map((note) => put(el("li", {}), note)))) : null,
