@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury.errors import ConfigError
-from jury.report.cells import csv_text, safe_cell
+from jury.report.cells import LONGEST, csv_text, safe_cell
 from jury.report.facts import facts
 from jury.report.formats import FORMATS, written
 from jury.report.markdown import plain
@@ -76,6 +76,13 @@ def test_csv_has_a_line_an_item_with_votes_and_texts(report: Report):
     assert (rows[6]["outcome"], rows[6]["vote one"], rows[6]["output"]) == ("fail", "fail", "The sum is 22.")
     assert rows[1]["vote odd"] == "error"
     assert rows[8]["error"] == "timed out"
+
+
+def test_a_text_longer_than_a_cell_is_cut_and_says_so():
+    made = one(text="x" * (LONGEST + 5000))
+    (row,) = csv.DictReader(io.StringIO(written(made, "csv").decode("utf-8"), newline=""))
+    assert row["output"] == "x" * LONGEST + "… (5,000 characters more)"
+    assert len(json.loads(written(made, "json"))["items"][0]["texts"]["output"]) == LONGEST + 5000
 
 
 def test_junit_counts_failures_errors_and_skips(report: Report):

@@ -18,6 +18,7 @@ from typing import Any
 
 from jury.report.parts import ItemFacts, Report
 
+LONGEST = 32_000  # characters; cells of spreadsheets end at 32,767, and readers refuse longer ones
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _STARTING = re.compile(r"'*[\s\u200b-\u200f\u2060\ufeff\x00-\x1f]*[=+\-@＝＋－＠]|'*[\t\r\n]")
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -54,7 +55,10 @@ def csv_text(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def to_csv(report: Report) -> str:
-    """The items of a report, one a line: verdict, votes and reasons by judge, labels of people, texts."""
+    """The items of a report, one a line: verdict, votes and reasons by judge, labels of people, texts.
+
+    A text of more than `LONGEST` characters is cut, and says so.
+    """
     return csv_text(_row(item) for item in report.items)
 
 
@@ -78,4 +82,9 @@ def _row(item: ItemFacts) -> dict[str, Any]:
         row[f"vote {vote.judge}"] = vote.word
         row[f"why {vote.judge}"] = vote.failure or vote.explanation
     row |= {f"label {name}".rstrip(): value for name, value in item.people.items()}
-    return row | dict(item.texts)
+    return {k: _cut(v) if isinstance(v, str) else v for k, v in {**row, **item.texts}.items()}
+
+
+def _cut(text: str) -> str:
+    """A text as long as a spreadsheet's cell may be; JSON has it whole."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text) - LONGEST:,} characters more)"

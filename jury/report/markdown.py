@@ -202,6 +202,6 @@ def _line(item: ItemFacts) -> Sequence[str]:
 def _sample(report: Report) -> Iterator[str]:
     if not report.sample:
         return
-    yield "## Read some that pass"
+    yield "## Read some that pass" if report.pairs is None else "## Read some that were decided"
     yield ""
     yield f"Drawn at random, since failures alone mislead: {', '.join(plain(item) for item in report.sample)}."
