@@ -309,6 +309,25 @@ def test_a_megabyte_is_cut_and_shown_on_request(label):
     found.press("2")
 
 
+def test_ten_thousand_items(label, tmp_path):
+    items = [{"input": f"question {i}", "output": f"answer {i}"} for i in range(10_000)]
+    points(tmp_path / "run", [{"x": i % 3 > 0} for i in range(10_000)], items=items)
+    found = label("run", folder=tmp_path / "run", n=None)
+    assert found.page.inner_text("#count") == "0 of 141"
+    for key in "121":
+        found.press(key)
+    found.page.get_by_role("button", name="Results").click()
+    found.page.wait_for_selector("#results .headline")
+    assert found.page.inner_text("#results h2") == "So far"
+    assert "of 3 items" in found.page.inner_text(".headline")
+    assert "138 more labels" in found.page.inner_text("#results")
+    found.page.locator("#results").get_by_role("button", name="Label on").click()
+    found.page.wait_for_selector("#blocks .block")
+    found.press("1")
+    assert len(found.labels()) == 4
+    assert found.problems == []
+
+
 def test_a_server_that_is_gone_is_told_and_the_answer_is_kept(label):
     found = label("pointwise")
     found.page.keyboard.press("w")

@@ -312,7 +312,7 @@ async function finish() {
   place.replaceChildren(make("p", { class: "notice" }, "Counting …"));
   $("finish").textContent = "Label on";
   const found = await ask("/api/findings");
-  place.replaceChildren(...results(found, state.view, { more, close }));
+  place.replaceChildren(...results(found, state.view, { more, on: toggle, close }));
   window.scrollTo(0, 0);
   place.focus({ preventScroll: true });
 }

@@ -85,11 +85,12 @@ function commandsOf(commands) {
   return make("div", {}, make("h3", {}, "What to run next"), make("ul", { class: "commands" }, ...rows));
 }
 
-export function results(found, view, { more, close }) {
+export function results(found, view, { more, on, close }) {
   const [headline, ...rest] = found.sayings;
   const left = view.items - view.target;
   const wanted = found.needed ? Math.min(left, found.needed.more) : Math.min(left, 20);
   const buttons = make("div", { class: "ends" },
+    view.item ? make("button", { type: "button", class: "ready", onclick: on }, "Label on") : null,
     wanted > 0 && !view.item ? make("button", { type: "button", class: "ready", onclick: () => more(wanted) }, `Label ${wanted} more`) : null,
     make("button", { type: "button", onclick: close }, "Finish and close"));
   return [
