@@ -181,6 +181,24 @@ def test_items_are_packed_whole():
     assert raw[1]["asked"][0]["user"] == "Is it right?"
 
 
+def test_numbers_that_json_has_not_are_words():
+    row = {"a": float("nan"), "b": [float("inf")], "c": 1.5}
+    page = Source(html(report(item(row=row))))
+    details = page.packed("part-0")
+    assert isinstance(details, list)
+    assert details[0]["row"] == {"a": "nan", "b": ["inf"], "c": 1.5}
+
+
+def test_of_very_many_tags_the_most_used_can_be_chosen():
+    some = [item(str(n), tags=("all", f"tag {n}")) for n in range(packing.MOST_TAGS + 50)]
+    page = Source(html(report(*some)))
+    index = page.packed("index")
+    assert isinstance(index, dict)
+    assert len(index["tags"]) == packing.MOST_TAGS
+    assert index["tags"][0] == "all"
+    assert index["tag"][-1] == [0] or len(index["tag"][-1]) == 2
+
+
 def test_parts_hold_few_items_and_few_characters():
     some = [item(str(n)) for n in range(200)]
     names = [name for name, _ in packing.packed(report(*some))]

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
+from math import isfinite
 from typing import Any, cast
 
 from jury.report.markup import whole
@@ -18,6 +19,7 @@ from jury.report.parts import FLAGS, ItemFacts, Report, VoteFacts
 
 PER_PART = 64  # items
 HEAVY = 600_000  # characters of one part, from where the next begins
+MOST_TAGS = 300  # to choose from
 LINE = 150  # characters of a row in the list
 CHANGES = ("fixed", "broken", "changed")
 _SIGNS = {"not_applicable": "n", "abstained": "a", "error": "e", "flip": "x"}
@@ -56,12 +58,12 @@ def outcomes(report: Report) -> list[str]:
 
 
 def tags(report: Report) -> list[str]:
-    """Every tag of the items, the most used first."""
+    """The tags of the items, the most used first; of very many the first ones."""
     counts: dict[str, int] = {}
     for item in report.items:
         for tag in item.tags:
             counts[tag] = counts.get(tag, 0) + 1
-    return sorted(counts, key=lambda t: (-counts[t], t))
+    return sorted(counts, key=lambda t: (-counts[t], t))[:MOST_TAGS]
 
 
 def line(item: ItemFacts) -> str:
@@ -122,7 +124,7 @@ def _index(report: Report, parts: list[list[ItemFacts]]) -> dict[str, Any]:
         "outcome": [codes[item.outcome] for item in items],
         "word": [item.word or item.outcome for item in items],
         "flag": [sum(bits[f] for f in (*item.flags, *changes.get(item.id, ())) if f in bits) for item in items],
-        "tag": [[numbers[t] for t in item.tags] for item in items],
+        "tag": [[numbers[t] for t in item.tags if t in numbers] for item in items],
         "agreement": [item.agreement for item in items],
         "votes": [_votes(item, judges) for item in items],
         "text": [line(item) for item in items],
@@ -174,7 +176,7 @@ def _lean(value: Any, left_out: frozenset[str] = _NOTHING) -> Any:
     """Plain JSON values without what is empty; the script takes what is missing for empty."""
     kind = cast("type[Any]", type(value))
     if kind in _ATOMS:
-        return value
+        return value if kind is not float or isfinite(value) else str(value)  # a row may hold NaN; JSON must not
     names = _fields(kind)
     if names is not None:
         pairs = [(name, getattr(value, name)) for name in names if name not in left_out]
