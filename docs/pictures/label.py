@@ -1,9 +1,8 @@
-"""Makes the pictures of the pages under docs/ from the sample runs of the browser tests. Needs the extra `browser`.
+"""Makes the pictures of the labelling page: sample runs, and a headless Chromium in which they are labelled.
 
-    python docs/pictures/make.py            all of them
-    python docs/pictures/make.py label      those whose name begins with it
+    python docs/pictures/label.py [FOLDER]
 
-A picture is a function of an open browser and the folder of sample runs, named in `PICTURES`.
+Needs the extras `label` and `browser`. Without FOLDER the pictures beside this file are made anew.
 """
 
 from __future__ import annotations
@@ -82,21 +81,20 @@ def label_results(browser: Any, home: Path) -> bytes:
 PICTURES: dict[str, Picture] = {"label": label, "label-rubric": label_rubric, "label-results": label_results}
 
 
-def main(wanted: list[str]) -> None:
+def main(folder: Path) -> None:
     from playwright.sync_api import sync_playwright
 
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        for name in RUNS:  # before the browser: its event loop stands in the way of others
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as made:
+        home = Path(made)
+        for name in RUNS:  # before the browser, whose event loop would be in the way
             getattr(samples, name)(home / name)
         with sync_playwright() as play:
             browser = play.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
             for name, draw in PICTURES.items():
-                if not wanted or any(name.startswith(w) for w in wanted):
-                    (HERE / f"{name}.png").write_bytes(draw(browser, home))
-                    print(HERE / f"{name}.png")
+                (folder / f"{name}.png").write_bytes(draw(browser, home))
             browser.close()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)
