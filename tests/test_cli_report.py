@@ -134,11 +134,31 @@ def test_a_summary_that_was_cut_short_costs_no_result(loose: Path):
     assert [j.id for j in made.panel.judges] == ["fine"]
 
 
-@pytest.mark.parametrize("scale", [("--labels", "no,yes,maybe", "--passing", "yes"), ()])
-def test_the_scale_is_that_of_the_run(loose: Path, scale: tuple[str, ...]):
-    text = "def fine(output):\n    return output\n" if scale else FUNCTIONS
-    (loose.parent / "other_judges.py").write_text(text, "utf-8")
-    judge = ("judge", "rows.jsonl", "-c", "?", "--judges", "other_judges.py:fine", "--map", "output=said", *scale)
+SCALES = {
+    "boolean": ((), 'def fine(output):\n    return output == "yes"\n'),
+    "labels": (("--labels", "no,yes,maybe", "--passing", "yes"), "def fine(output):\n    return output\n"),
+    "numbers": (
+        ("--range", "1,5", "--threshold", "3"),
+        'def fine(output):\n    return 4 if output == "yes" else 1.5\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_the_scale_is_that_of_the_run(loose: Path, name: str):
+    options, function = SCALES[name]
+    (loose.parent / f"judges_of_{name}.py").write_text(function, "utf-8")
+    judge = (
+        "judge",
+        "rows.jsonl",
+        "-c",
+        "?",
+        "--judges",
+        f"judges_of_{name}.py:fine",
+        "--map",
+        "output=said",
+        *options,
+    )
     assert called(*judge, "-o", "scaled") == 0
     folder = loose.parent / "scaled"
     told = facts(open_run(folder))
@@ -149,6 +169,7 @@ def test_the_scale_is_that_of_the_run(loose: Path, scale: tuple[str, ...]):
     assert told.head.rate == guessed.head.rate
     assert told.head.outcomes == {"pass": 4, "fail": 2}
     assert [i.word for i in told.items] == [i.word for i in guessed.items]
+    assert [j.rate for j in told.panel.judges] == [j.rate for j in guessed.panel.judges]
 
 
 def test_what_jury_compare_leaves_is_a_run_of_pairs(loose: Path):

@@ -184,6 +184,8 @@ def _next(asked: Asked, run: _Run, command: str) -> list[tuple[str, str]]:
         lines.append(f"jury render {asked.file} --row {failed} ...   the exact texts the judges read")
     if not asked.output:
         lines.append(f"jury {command} ... -o DIR   keeps every vote with its reason")
+    else:
+        lines.append(f"jury report {asked.output}   every item with its votes, findings, how judges agree")
     if len(listed(asked.judges)) == 1:
         lines.append("--judges a,b,c   several judges: one is one opinion")
     where = [("results", str(run.folder.path / RESULTS))] if run.folder.path else []
