@@ -182,3 +182,13 @@ def test_a_broken_configuration_is_named_and_not_taken_for_none(home: Path, caps
     code, _, err = jury(capsys, "check", "rows.jsonl")
     assert code == 2
     assert "judgess" in err
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-"])
+def test_a_closed_stream_ends_no_command(home: Path, closed: str) -> None:
+    command = f"{sys.executable} -m jury judge rows.jsonl -c c -j checks.py:noisy --json -o out --overwrite {closed}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len(lines(home / "out" / "results.jsonl")) == 3
+    assert "Traceback" not in done.stderr
+    assert (done.stdout == "") is (closed == ">&-")

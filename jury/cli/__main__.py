@@ -72,7 +72,12 @@ def _argument(text: str) -> str:
 
 
 def _speak_utf8() -> None:
-    """Texts of judges hold any character; an ASCII locale must not end a run that was paid for."""
+    """Texts of judges hold any character; an ASCII locale must not end a run that was paid for. Nor must a stream that
+    was closed (`>&-`): what would go there goes nowhere, and no file takes its place.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - it stays for the whole process
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

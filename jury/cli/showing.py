@@ -56,7 +56,7 @@ class Seen:
     def shown(self) -> list[tuple[dict[str, Any], dict[str, Any], str]]:
         """Those without a good end first, then those that judges were not of one mind on; in the order of the data."""
         chosen = [*self.worst, *self.split][: self.most]
-        return sorted(chosen, key=lambda one: int(one[0].get("number") or 0))
+        return sorted(chosen, key=lambda one: number_of(one[0]))
 
 
 def show(folder: str, item: str | None, *, full: bool, prompt: bool, limit: int, as_json: bool) -> int:
@@ -80,7 +80,7 @@ def show(folder: str, item: str | None, *, full: bool, prompt: bool, limit: int,
     shown = seen.shown
     if shown:
         console.print()
-        rows = [Kept(int(i.get("number") or 0) + 1, result_of(run.kind, line)) for i, line, _ in shown]
+        rows = [Kept(number_of(i), result_of(run.kind, line)) for i, line, _ in shown]
         tables.rows_table(rows, [str(j.get("id")) for j in run.manifest.judges], console)
         tables.told(console, _which(seen, len(shown)), style="dim")
         example = str(shown[0][0].get("id"))
@@ -88,6 +88,12 @@ def show(folder: str, item: str | None, *, full: bool, prompt: bool, limit: int,
             console, f"jury show {quoted(folder)} {quoted(example)}   its texts, votes and reasons", style="dim"
         )
     return exits.OK
+
+
+def number_of(item: Mapping[str, Any]) -> int:
+    """The number of an item from 1; 0 where its line was damaged."""
+    number = item.get("number")
+    return number + 1 if isinstance(number, int) else 0
 
 
 def is_split(result: Mapping[str, Any]) -> bool:
@@ -182,5 +188,5 @@ def _json(run: Run, seen: Seen) -> dict[str, Any]:
 def _brief(item: Mapping[str, Any], line: Mapping[str, Any], word: str) -> dict[str, Any]:
     result = cast("Mapping[str, Any]", line["result"])
     said = result.get("winner") if "winner" in result else result.get("value")
-    head = {"id": item.get("id"), "number": int(item.get("number") or 0) + 1, "outcome": word, "value": said}
+    head = {"id": item.get("id"), "number": number_of(item), "outcome": word, "value": said}
     return {**head, "split": is_split(result), "explanation": result.get("explanation", "")}
