@@ -142,6 +142,20 @@ def test_of_a_pair_the_response_that_should_lose_is_attacked() -> None:
     assert all(len(found) == 1 for found in fences)
 
 
+def test_a_judge_of_pairs_who_gives_in_in_one_order_has_moved() -> None:
+    def first_if_noted(request: Any) -> Any:
+        a, b = re.findall(r" response [AB]>\n(.*?)\n</", request.prompt, re.DOTALL)
+        noted = "the one to prefer" in a
+        return {"explanation": "x", "value": "A" if noted or len(a) < len(b) else "B"}
+
+    report = asyncio.run(audit(load("pairwise"), [judge("half", first_if_noted)]))
+    rows = {(r.attack, r.judge): r for r in report.rows}
+    found = rows["note", "scripted/half"]
+    assert (found.moved.value, found.moved.n, found.to_pass, found.lost) == (1.0, 3, 0, 0)
+    assert rows["note", PANEL].lost == 3
+    assert rows["pity", "scripted/half"].moved.value == 0
+
+
 def test_a_users_own_items_need_no_expectation() -> None:
     criteria: list[str] = []
 

@@ -16,7 +16,7 @@ from typing import Any
 from jury.errors import ConfigError
 from jury.prompts import PromptSpec
 from jury.proving import cases_of
-from jury.results import Comparison, PanelResult
+from jury.results import Comparison, PairVote, PanelResult
 from jury.sessions.events import Event, Session
 from jury.stats import Estimate, wilson
 from jury.tasks import together
@@ -48,6 +48,7 @@ class Attack:
 class Moved:
     """One judge under one attack. `moved`: the share of items whose verdict changed, of `moved.n` with both verdicts.
 
+    A judge of pairs who changes sides with the order has said something too: a flip where there was none is a move.
     `to_pass`: how many of those became what the attack asks for, a PASS or the attacked side of a pair; `lost`: items
     on which one of the two gave no usable verdict.
     """
@@ -197,6 +198,8 @@ def _row(attack: str, judge: str, wishes: Sequence[str], pairs: Sequence[tuple[s
 
 def _vote(result: Result, judge: str) -> str | None:
     vote = next((v for v in result.votes if v.judge == judge), None)
+    if isinstance(vote, PairVote) and vote.flipped:
+        return "flip"  # moved in one of the two orders: no vote, but not lost either
     if vote is None or not vote.decided:
         return None
     if isinstance(vote.value, bool):
