@@ -251,6 +251,13 @@ def test_many_labels_have_keys_too(label, tmp_path):
     assert not found.sideways()
 
 
+def test_long_criteria_can_be_scrolled_by_keyboard(label, tmp_path):
+    points(tmp_path / "run", [{"x": True}] * 2, criteria="Right, polite and short. " * 200)
+    found = label("run", folder=tmp_path / "run", n=1)
+    assert found.page.locator("#criteria > .text").evaluate("place => place.scrollHeight > place.clientHeight")
+    assert found.axe() == []
+
+
 def test_the_panel_is_not_in_any_response(label):
     found = label("pointwise", n=3)
     answers: list[Any] = []

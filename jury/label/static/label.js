@@ -64,7 +64,10 @@ function frame(about) {
   }
   const parts = [];
   if (about.task) parts.push(make("p", {}, make("b", {}, "Task: "), line(about.task)));
-  if (about.criteria) parts.push(fill(make("p", { class: "text", dir: "auto" }), about.criteria));
+  if (about.criteria) {
+    const long = about.criteria.length > 600 ? { tabindex: "0", role: "region", "aria-label": "Criteria" } : {};
+    parts.push(fill(make("div", { class: "text", dir: "auto", ...long }), about.criteria));
+  }
   for (const one of about.materials) {
     const inner = fill(make("div", { class: "text prompt material", dir: "auto", tabindex: "0", role: "region", "aria-label": line(one.name) }), one.text);
     parts.push(make("details", { open: one.text.length < 1500 }, make("summary", {}, line(one.name)), inner));
