@@ -31,6 +31,7 @@ class Entry:
     point: DataPoint | None = None
     output: Output | None = None
     pair: ResponsePair | None = None
+    seats: frozenset[str] | None = None  # who alone is asked; None: everybody whose turn it is
     recording: Recording | None = None
 
 

@@ -29,6 +29,8 @@ def questions(jury: AnyJury, entry: Entry, *, first: bool = False) -> Iterator[t
     cases = _cases(jury, entry)
     seats = jury.panel.assigned(entry.item.number)
     for seat in [seats[i] for i in jury.panel.tiers[0]] if first and jury.spec.escalate else seats:
+        if entry.seats is not None and seat.name not in entry.seats:
+            continue
         for repetition in range(jury.spec.repetitions):
             for case in cases(seat, repetition):
                 yield seat, case, repetition

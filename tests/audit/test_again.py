@@ -208,3 +208,20 @@ def test_criteria_of_a_rubric_that_are_asked_one_by_one_are_not_repetitions(tmp_
     assert len(asked) == 24
     assert {one.criterion for one in asked} == {"right", "clear"}
     assert {(one.criterion, one.values) for one in asked} == {("right", (1,)), ("clear", (0,))}
+
+
+def test_only_those_are_asked_again_who_were_asked(tmp_path):
+    """`stop="decided"`: the third judge was asked where the first two differ."""
+
+    def answer(request):
+        return NO if request.judge == "b" and "a1" in request.prompt else YES
+
+    provider = ScriptedProvider(answer)
+    judges = [JudgeSpec(f"scripted/{n}", id=n, provider=provider) for n in "abc"]
+    jury = llm_jury(criteria="c", judges=judges, stop="decided")
+    run_sync(RunSpec(ROWS, jury, cache=False), tmp_path / "run")
+    run = Run.open(tmp_path / "run")
+    votes = sum(len(result.votes) for _, result in run.results())
+    assert votes == 2 * 12 + 3  # a1, a10 and a11 took a third voice
+    assert quote_again(run, Again(items=12, repetitions=2), jury=jury).calls == votes
+    assert ask_again_sync(run, Again(items=12, repetitions=2), jury=jury).asked.live == votes
