@@ -163,7 +163,10 @@ def _voters(result: PanelResult | Comparison) -> frozenset[str]:
 def _entry(run: Run, item: StoredItem, columns: ColumnMap, voters: frozenset[str]) -> Entry:
     """The item as the run saw it, for those who were asked: from its row, under its own number."""
     row = Row(item.row, number=item.number + 1, file=str(run.folder))
-    return replace(entry_of(replace(row, mapped=columns.apply(row)), run.kind), seats=voters)
+    mapped = columns.apply(row)
+    if run.manifest.spec.get("target"):  # which made the output: it is in no row
+        mapped["output"] = item.output
+    return replace(entry_of(replace(row, mapped=mapped), run.kind), seats=voters)
 
 
 def _questions(jury: AnyJury, chosen: _Chosen) -> Iterator[tuple[Seat, Case, int]]:

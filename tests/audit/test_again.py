@@ -225,3 +225,15 @@ def test_only_those_are_asked_again_who_were_asked(tmp_path):
     assert votes == 2 * 12 + 3  # a1, a10 and a11 took a third voice
     assert quote_again(run, Again(items=12, repetitions=2), jury=jury).calls == votes
     assert ask_again_sync(run, Again(items=12, repetitions=2), jury=jury).asked.live == votes
+
+
+def test_outputs_that_a_target_made_are_judged_again_as_they_were(tmp_path):
+    def target(input):
+        return f"answer to {input}"
+
+    provider = ScriptedProvider(lambda request: YES)
+    jury = llm_jury(criteria="c", judges=[JudgeSpec("scripted/j", provider=provider)])
+    rows = [{"id": str(i), "input": f"question {i}"} for i in range(4)]
+    run_sync(RunSpec(rows, jury, cache=False, target=target), tmp_path / "run")
+    found = ask_again_sync(Run.open(tmp_path / "run"), Again(items=4, repetitions=2), jury=jury)
+    assert (found.asked.live, found.asked.recalled) == (4, 4)
