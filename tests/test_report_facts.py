@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jury import Labels, llm_jury
+from jury import Labels, llm_jury, session_jury
 from jury.audit import audited, calibrate, gate, keep
 from jury.audit.keeping import keep_gate
 from jury.report.facts import SAMPLE, facts
 from jury.report.parts import FLAGS, Report
 from jury.results import Reply, Usage
 from jury.runner import RunSpec, run_sync
+from jury.sessions.checks import code_check
+from jury.sessions.recording import record
 from jury.store import Label, Run
+from jury.transcripts import load_session
 from tests import report_runs
 from tests.report_runs import run, seat
 
@@ -296,3 +301,41 @@ def test_items_that_wait_for_a_verdict_are_counted(tmp_path: Path):
     found = facts(Run.open(made.folder))
     assert (found.head.total, found.head.finished) == (4, False)
     assert "5 items wait for a verdict" in found.notes[0]
+
+
+def test_judges_that_never_meet_are_not_compared(tmp_path: Path):
+    def even(row: Any) -> bool:
+        return True
+
+    rows = [{"id": str(i), "output": "x", "said": True} for i in range(4)]
+    made = run(tmp_path / "run", rows, criteria="?", judges=[even, report_runs.broken], assignment="cyclic")
+    panel = facts(made).panel
+    assert panel.agreement == ((None, None), (None, None))
+    assert panel.sentences["agreement"] == "No two judges voted on the same item: agreement cannot be seen."
+
+
+def test_stand_ins_stand_beside_the_seats(tmp_path: Path):
+    def spare(row: Any) -> bool:
+        return False
+
+    rows = [{"id": "a", "output": "x", "fault": "down"}, {"id": "b", "output": "x", "said": True}]
+    made = run(tmp_path / "run", rows, criteria="?", judges=[report_runs.broken], stand_ins=[spare])
+    report = facts(made)
+    assert [(s.id, s.stand_in) for s in report.head.seats] == [("broken", False), ("spare", True)]
+    assert [(j.id, j.stand_in, j.votes) for j in report.panel.judges] == [("broken", False, 1), ("spare", True, 1)]
+    assert "broken (1 server_error)" in report.panel.sentences["failures"]
+
+
+def test_sessions_judged_by_code_alone_have_no_panel(tmp_path: Path):
+    jury = session_jury([], checks=[code_check("long", lambda session: len(session.events) > 2)])
+    session = replace(load_session([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]), id="s")
+
+    async def kept() -> None:
+        async for _ in record(jury, [session], tmp_path / "run"):
+            pass
+
+    asyncio.run(kept())
+    report = facts(Run.open(tmp_path / "run"))
+    assert report.head.outcomes == {"fail": 1}
+    assert (report.panel.judges, dict(report.panel.sentences)) == ((), {})
+    assert [(f.criterion, f.items) for f in report.findings] == [("long", ("s",))]

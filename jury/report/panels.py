@@ -52,7 +52,7 @@ def panel(audit: Audited, items: Sequence[ItemFacts], valued: Worth | None, seed
         "position": _position(judges) if audit.paired else "",
         "stability": _stability(judges, again),
     }
-    return replace(made, sentences={k: v for k, v in said.items() if v})
+    return replace(made, sentences={k: v for k, v in said.items() if v and judges})
 
 
 def _names(audit: Audited) -> list[str]:
@@ -151,7 +151,7 @@ def _contradictions(audit: Audited, name: str) -> int:
 def _agreement(made: PanelFacts, names: Sequence[str]) -> str:
     pairs = [(v, i, j) for i, row in enumerate(made.agreement) for j, v in enumerate(row) if j > i and v is not None]
     if not pairs:
-        return ""
+        return "No two judges voted on the same item: agreement cannot be seen." if made.agreement else ""
     mean = sum(v for v, _, _ in pairs) / len(pairs)
     low, i, j = min(pairs)
     said = f"Two judges vote alike on {words.share(mean)} of the items they both judged."
