@@ -202,9 +202,9 @@ def show(console: Console, shown: RenderableType) -> None:
     console.file.write("".join(line.rstrip() + "\n" for line in caught.get().splitlines()))
 
 
-def told(console: Console, text: str, *, style: str = "") -> None:
-    """A sentence, wrapped at words on a terminal, as it is elsewhere."""
-    console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
+def told(console: Console, text: str, *, style: str = "", whole: bool = False) -> None:
+    """A sentence, wrapped at words; `whole`: on one line however long, so that it can be copied."""
+    console.print(Text(text, style=style), soft_wrap=whole)
 
 
 def facts(console: Console, lines: Sequence[tuple[str, str | Text]]) -> None:

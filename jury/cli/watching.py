@@ -200,7 +200,7 @@ def _ended(one: Watch, console: Console, as_json: bool) -> int:
         how = "finished" if finished else "interrupted" if last.get("halted") else "ended before its end"
         fault = f" ({last['fault']})" if not finished and last.get("fault") else ""
         more = "" if finished else "; the same jury run goes on"
-        tables.told(console, f"{how}{fault}{more}   jury show {quoted(str(one.seen.folder))}")
+        tables.told(console, f"{how}{fault}{more}   jury show {quoted(str(one.seen.folder))}", whole=True)
     if not finished:
         return exits.INTERRUPTED if last.get("halted") else exits.USAGE
     return exits.OK if totals.usable else exits.NO_RESULT
