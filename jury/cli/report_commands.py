@@ -31,8 +31,8 @@ def report(
 ) -> None:
     """What came of RUN, to look at: one HTML file that needs nothing else, or tables for other programs.
 
-    Rate with interval and coverage, judges and how they agree, findings, every item with its votes. Asks nobody. HTML
-    needs the extra `report`.
+    Rate with interval and coverage, judges and how they agree, findings, every item with its votes. Asks nobody. Plots
+    need the extra `report`.
     """
     from jury.cli.reporting import report as start
 

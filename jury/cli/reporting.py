@@ -22,7 +22,7 @@ def report(
 ) -> int:
     """0, or 3 where the run has no usable verdict (the report is written all the same).
 
-    Raises `ConfigError`, `DataError`, or `MissingExtra` for a page without the extra.
+    Raises `ConfigError` or `DataError`.
     """
     name = _format(output, format)
     run = open_run(folder)

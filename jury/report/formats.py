@@ -26,8 +26,8 @@ def to_json(report: Report) -> str:
 
 
 def to_html(report: Report) -> str:
-    """One page that needs nothing else. Raises `MissingExtra` without the extra `report`."""
-    from jury.report.page import html  # it loads a plotting library
+    """One page that needs nothing else; without the extra `report` it has tables and no plots."""
+    from jury.report.page import html  # the other formats do without its parts
 
     return html(report)
 
