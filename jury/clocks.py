@@ -19,11 +19,12 @@ R = TypeVar("R", PanelResult, Comparison)
 
 
 class ItemClock:
-    """For one item: `vote_s` seconds for each seat's vote, `item_s` for all of them; None is no limit."""
+    """For one item: `vote_s` seconds for each seat's vote, `item_s` for all; None is no limit. `item`: its id."""
 
-    __slots__ = ("_item", "_vote_s")
+    __slots__ = ("_item", "_vote_s", "item")
 
-    def __init__(self, vote_s: float | None, item_s: float | None) -> None:
+    def __init__(self, vote_s: float | None, item_s: float | None, item: str | None = None) -> None:
+        self.item = item
         self._vote_s = vote_s
         self._item = None if item_s is None else Allowance(item_s, "item_deadline_s")
 

@@ -13,13 +13,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Self, cast
+from hashlib import sha256
+from typing import Any, Literal, Self, cast
 
-from jury.aggregation import Ballot, Rule, decide
+from jury.aggregation import Ballot, Decision, Rule, decide
 from jury.errors import ConfigError
 from jury.scales import Numeric
 
 REST, PEOPLE = "rest", "people"
+CHECK = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How a cascade went: the `tier` that settled the item (or the last one), whether it is left to people, and what
+    the full panel says of a verdict that was checked: `same` or `differs`."""
+
+    tier: int | None = None
+    for_people: bool = False
+    checked: Literal["same", "differs"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +40,8 @@ class Escalation:
 
     `agreement`: the share of a tier's votes that must be alike. `always`: verdicts that go on all the same.
     `within`: how far apart scores may be; without it they agree on the same side of the threshold. `people`: what the
-    last tier does not settle is marked for people. Raises `ConfigError`.
+    last tier does not settle is marked for people. `check`: the share of items, drawn by their ids, that all seats are
+    asked about whatever the first tiers say, to see how often the cascade differs from the panel. Raises `ConfigError`.
     """
 
     tiers: int | tuple[tuple[str, ...], ...]
@@ -36,6 +49,7 @@ class Escalation:
     always: tuple[Any, ...] = ()
     within: float | None = None
     people: bool = False
+    check: float = CHECK
 
     def __post_init__(self) -> None:
         share: Any = self.agreement
@@ -44,6 +58,9 @@ class Escalation:
         width: Any = self.within
         if width is not None and (isinstance(width, bool) or not isinstance(width, int | float) or width < 0):
             raise ConfigError(f"escalate: within must be a number from 0, got {width!r}")
+        lot: Any = self.check
+        if isinstance(lot, bool) or not isinstance(lot, int | float) or not 0 <= lot <= 1:
+            raise ConfigError(f"escalate: check must be a share from 0 to 1, got {lot!r}")
         if isinstance(self.tiers, int) and (isinstance(cast("Any", self.tiers), bool) or self.tiers < 1):
             raise ConfigError(f"escalate: the number of seats to ask first must be at least 1, got {self.tiers!r}")
 
@@ -91,8 +108,8 @@ class Escalation:
             raise ConfigError("escalate needs two tiers of judges: some that are asked first, and others")
         return tiers
 
-    def check(self, rule: Rule) -> None:
-        """What depends on the verdicts. Raises `ConfigError`."""
+    def fit(self, rule: Rule) -> None:
+        """Raises `ConfigError` where the verdicts are none that this cascade can go by."""
         scale = rule.scale
         if isinstance(scale, Numeric):
             if scale.threshold is None and self.within is None:
@@ -120,6 +137,28 @@ class Escalation:
         elif Counter(values).most_common(1)[0][1] < self.agreement * len(values) - 1e-9:
             return False
         return decide(votes, rule, 1, len(votes)).status != "inconclusive"
+
+    def drawn(self, item: str | None) -> bool:
+        """Whether this item is asked about in full in any case; the same ones every time, none without an id."""
+        if not self.check or item is None:
+            return False
+        lot = int.from_bytes(sha256(item.encode("utf-8", "surrogatepass")).digest()[:8], "big") / 2**64
+        return lot < self.check
+
+    def course(self, tiers: Sequence[Sequence[Ballot]], rule: Rule, whole: Decision) -> Course:
+        """How it went. `tiers`: the votes tier by tier, empty where none was asked; `whole`: the decision on all."""
+        so_far: list[Ballot] = []
+        last = max((n for n, tier in enumerate(tiers, 1) if tier), default=1)
+        for number, tier in enumerate(tiers[:last], 1):
+            so_far += tier
+            if not self.settled(tier, so_far, rule):
+                continue
+            if number == last:
+                return Course(number)
+            early = decide(so_far, rule, 1, len(so_far))
+            same = (early.status, early.value, early.passed) == (whole.status, whole.value, whole.passed)
+            return Course(number, False, "same" if same else "differs")
+        return Course(last, self.people and last == len(tiers))
 
     def _close(self, values: Sequence[float], scale: Numeric) -> bool:
         if self.within is not None and max(values) - min(values) > self.within + 1e-12:

@@ -66,7 +66,7 @@ class PairwiseJury(BaseJury):
         seats = panel.assigned(number)
         cases = [Case.of_pair(pair, o, self.criteria, self.variables, panel.wanted) for o in self.orders]
         propagate = panel.lone
-        gate, clock = panel.limiter.here(), panel.clock()
+        gate, clock = panel.limiter.here(), panel.clock(id)
 
         async def poll(seat: Seat, replacement: bool) -> PairVote:
             ask = clock.voter(seat)
@@ -86,6 +86,7 @@ class PairwiseJury(BaseJury):
         single = self.spec.assignment == "cyclic"
         foreseen = panel.foreseen(votes)
         decision = decide(votes, panel.rule, 1 if foreseen else panel.quorum(), len(seats), single=single)
+        course = panel.course(votes, decision)
         explanation = decision.explanation
         flips = Counter(v.flip_kind for v in votes if v.flipped)
         if decision.value == INCONCLUSIVE and flips:
@@ -108,9 +109,10 @@ class PairwiseJury(BaseJury):
             calls_saved=(len(seats) - asked) * self.spec.repetitions * len(self.orders),
             item_id=pair.id,
             trace_id=pair.trace_id,
-            notes=(*notes_of(votes), *panel.remarks(votes)),
-            tier=panel.tier(votes),
-            for_people=panel.for_people(votes),
+            notes=(*notes_of(votes), *panel.remarks(votes), *panel.told(course, votes)),
+            tier=course.tier,
+            for_people=course.for_people,
+            checked=course.checked,
             winner=cast("Winner", decision.value),
             votes=tuple(votes),
         )

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, TypeVar, cast
 
 from jury import config
-from jury.aggregation import Ballot, Rule
+from jury.aggregation import Ballot, Decision, Rule
 from jury.clocks import ItemClock
 from jury.errors import ConfigError
-from jury.escalation import Escalation
+from jury.escalation import Course, Escalation
 from jury.families import family
 from jury.forecasting import Forecaster, Unasked
 from jury.formats import ReplyFormat
@@ -161,7 +161,7 @@ class Panel:
         self.forecaster = self._forecaster(scale) if isinstance(spec.stop, float) else None
         self._tiers: tuple[tuple[int, ...], ...] | None = None
         if spec.escalate is not None:
-            spec.escalate.check(self.rule)
+            spec.escalate.fit(self.rule)
             if not isinstance(spec.escalate.tiers, int):
                 self._tiers = spec.escalate.places([s.name for s in self.seats], ())
         if warn:
@@ -187,21 +187,14 @@ class Panel:
             return made
         return self._tiers
 
-    def tier(self, votes: Sequence[Ballot]) -> int | None:
-        """The last tier that was asked, from 1; None where there is no cascade."""
-        if self.spec.escalate is None:
-            return None
-        asked = {v.judge for v in votes if not v.replacement}
-        reached = [n for n, tier in enumerate(self.tiers, 1) if any(self.seats[i].name in asked for i in tier)]
-        return max(reached, default=1)
-
-    def for_people(self, votes: Sequence[Ballot]) -> bool:
-        """Whether a cascade that ends with people leaves this item to them: the last tier did not settle it."""
+    def course(self, votes: Sequence[Ballot], whole: Decision) -> Course:
+        """How a cascade went that ended with this decision; an empty one where there is none."""
         how = self.spec.escalate
-        if how is None or not how.people or self.tier(votes) != len(self.tiers):
-            return False
-        last = {self.seats[i].name for i in self.tiers[-1]}
-        return not how.settled([v for v in votes if v.judge in last], votes, self.rule)
+        if how is None:
+            return Course()
+        said = {v.judge: v for v in votes if not v.replacement}
+        names = [[self.seats[i].name for i in tier] for tier in self.tiers]
+        return how.course([[said[n] for n in tier if n in said] for tier in names], self.rule, whole)
 
     def assigned(self, number: int | None) -> tuple[Seat, ...]:
         """The seats for one item: all, or in rotation the one whose turn it is (by item number, else by arrival)."""
@@ -214,9 +207,9 @@ class Panel:
     def quorum(self) -> int:
         return self.spec.votes_needed(len(self.seats))
 
-    def clock(self) -> ItemClock:
+    def clock(self, item: str | None = None) -> ItemClock:
         """The deadlines of one item."""
-        return ItemClock(self.spec.vote_deadline_s, self.spec.item_deadline_s)
+        return ItemClock(self.spec.vote_deadline_s, self.spec.item_deadline_s, item)
 
     async def vote(
         self, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]], clock: ItemClock | None = None
@@ -226,7 +219,7 @@ class Panel:
         if self.forecaster is not None:
             votes, settled = await self._as_foreseen(self.forecaster, seats, poll)
         elif self.spec.escalate is not None:
-            votes, settled = await self._in_tiers(self.spec.escalate, seats, poll)
+            votes, settled = await self._in_tiers(self.spec.escalate, seats, poll, clock.item if clock else None)
         elif not self.spec.stop or len(seats) < 2:
             votes, settled = await together([_vote(poll, s) for s in seats]), False
         else:
@@ -248,9 +241,7 @@ class Panel:
         told: tuple[str, ...] = ()
         if waiting:
             told = (f"aggregator {waiting!r} is not fitted yet, the votes count alike: jury calibrate fits it",)
-        if self.spec.escalate is not None:
-            return (*told, *self._told_of_tiers(votes))
-        if not self.foreseen(votes):
+        if self.forecaster is None or not self.foreseen(votes):
             return told
         asked, sure = f"{len(votes)} of {len(self.seats)} seats", cast("float", self.spec.stop)
         return (
@@ -258,20 +249,24 @@ class Panel:
             f"stopped after {asked}: at least {sure:.1%} likely the verdict of the full panel",
         )
 
-    def _told_of_tiers(self, votes: Sequence[Ballot]) -> Iterator[str]:
-        tier, asked = self.tier(votes) or 1, sum(not v.replacement for v in votes)
-        if asked < len(self.seats):
-            yield f"settled by tier {tier}: {asked} of {len(self.seats)} seats were asked"
-        else:
-            yield f"went on to tier {tier}: all {len(self.seats)} seats were asked"
-        if self.for_people(votes):
-            yield "for people: the judges do not settle it"
+    def told(self, course: Course, votes: Sequence[Ballot]) -> tuple[str, ...]:
+        """What a result says about its cascade."""
+        if course.tier is None:
+            return ()
+        asked = f"{sum(not v.replacement for v in votes)} of {len(self.seats)} seats were asked"
+        if course.checked is not None:
+            told = f"settled by tier {course.tier}, and checked: {asked}, their verdict {course.checked}"
+            return (told.replace("verdict same", "verdict is the same"),)
+        people = ("for people: the judges do not settle it",) if course.for_people else ()
+        return (f"asked up to tier {course.tier}: {asked}", *people)
 
     async def _in_tiers(
-        self, how: Escalation, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]]
+        self, how: Escalation, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]], item: str | None
     ) -> tuple[list[V], bool]:
         """The votes of one tier after the other, in the order of the seats, until one settles it; whether one did
-        before all were asked."""
+        before all were asked. An item that is drawn is asked about in full."""
+        if how.drawn(item):
+            return await together([_vote(poll, s) for s in seats]), False
         votes: dict[int, V] = {}
         for tier in self.tiers:
             polled = await together([_vote(poll, seats[i]) for i in tier])

@@ -26,6 +26,7 @@ _SPARSE = frozenset(
         "confidence_source",
         "tier",
         "for_people",
+        "checked",
     )
 )
 

@@ -9,6 +9,7 @@ from jury import factory, sync
 from jury.aggregation import decide, fold
 from jury.data import DataPoint, Output
 from jury.errors import ConfigError
+from jury.escalation import Course
 from jury.judge import Case, JudgeSpec, Seat
 from jury.juries import BaseJury, Terms
 from jury.messages import to_output
@@ -71,7 +72,7 @@ class Jury(BaseJury):
         seats = panel.assigned(point.number)
         cases = self.cases(point, answer, panel.wanted)
         propagate = panel.lone
-        gate, clock = panel.limiter.here(), panel.clock()
+        gate, clock = panel.limiter.here(), panel.clock(point.id)
 
         async def poll(seat: Seat, replacement: bool) -> Vote:
             ask = clock.voter(seat)
@@ -108,12 +109,13 @@ class Jury(BaseJury):
             foreseen = panel.foreseen(votes)
             decision = decide(votes, panel.rule, 1 if foreseen else panel.quorum(), len(seats), single=single)
             decided = {name: getattr(decision, name) for name in _DECIDED}
+            course = panel.course(votes, decision)
             if foreseen:  # of the votes that happened to be asked for: it says nothing about the panel
                 decided["agreement"] = None
             used = len([v for v in votes if v.decided])
         else:
             decided = self.method.decided(votes, panel.quorum(), len(seats))
-            used = self.method.used(votes)
+            used, course = self.method.used(votes), Course()
         judgments = [j for v in votes for j in v.judgments]
         asked = len([v for v in votes if not v.replacement])
         return PanelResult(
@@ -125,9 +127,10 @@ class Jury(BaseJury):
             calls_saved=(len(seats) - asked) * self.spec.repetitions,
             item_id=point.id,
             trace_id=point.trace_id,
-            notes=(*notes_of(votes), *panel.remarks(votes)),
-            tier=panel.tier(votes),
-            for_people=panel.for_people(votes),
+            notes=(*notes_of(votes), *panel.remarks(votes), *panel.told(course, votes)),
+            tier=course.tier,
+            for_people=course.for_people,
+            checked=course.checked,
             votes=tuple(votes),
         )
 

@@ -255,7 +255,8 @@ class _Result:
     decided. `calls_saved`: calls that early stopping did not make. `errors`: what the target reported, by side.
     `confidence`: probability that people would agree, where the aggregator was fitted (`jury.weighing`), and
     `confidence_source` what that rests on: `labels`, `votes only` (no label supports it), or `none`. `tier`: of a
-    cascade, the last that was asked, from 1; `for_people`: it did not settle the item, and people come next.
+    cascade, the one that settled the item or the last, from 1; `for_people`: none did, and people come next; `checked`:
+    all seats were asked by lot although a tier had settled it, and say the same or not.
     """
 
     status: PanelStatus
@@ -275,6 +276,7 @@ class _Result:
     confidence_source: str | None = None
     tier: int | None = None
     for_people: bool = False
+    checked: Literal["same", "differs"] | None = None
 
     @property
     def inconclusive(self) -> bool:

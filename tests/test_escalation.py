@@ -78,7 +78,7 @@ def test_who_is_asked(output, seats, value, people):
     assert (result.value, result.for_people) == (value, people)
     assert result.tier == (1 if len(seats) == 2 else 2)
     assert result.calls_saved == 4 - len(seats)
-    told = "settled by tier 1: 2 of 4" if len(seats) == 2 else "went on to tier 2: all 4"
+    told = "asked up to tier 1: 2 of 4" if len(seats) == 2 else "asked up to tier 2: 4 of 4"
     assert any(told in note for note in result.notes)
     assert any("for people" in note for note in result.notes) == people
     if len(seats) == 2:
@@ -206,6 +206,7 @@ def test_asking_the_cheap_first_changes_no_decided_verdict(costs, votes, rule):
         (["people", "rest"], "people come last"),
         ({"tiers": TIERS, "agree": 1}, "knows tiers, agreement"),
         ({"tiers": TIERS, "agreement": 0.4}, "above 0.5"),
+        ({"tiers": TIERS, "check": 2}, "share from 0 to 1"),
         ({"tiers": TIERS, "always": ["MAYBE"]}, "verdicts are"),
         ({"tiers": TIERS, "within": 0.1}, "within is for scores"),
     ],
@@ -238,6 +239,10 @@ def spec_of(rows, escalate=TIERS, costs=(1, 1, 10, 10), **own):
         "escalate": escalate,
         "retries": 0,
     }
+    if isinstance(escalate, list):
+        given_jury["escalate"] = {"tiers": escalate, "check": 0}
+    elif isinstance(escalate, dict):
+        given_jury["escalate"] = {"check": 0, **escalate}
     found = [{"id": f"r{i}", "input": "q", "output": o} for i, o in enumerate(rows)]
     return RunSpec(found, given_jury, cache=False, **own), asked
 
@@ -350,6 +355,31 @@ def test_labels_that_do_not_do(tmp_path, change, says):
         run_sync(spec_of(["clear"], cascade)[0], tmp_path / "new")
 
 
+def test_items_drawn_by_lot_are_asked_about_in_full(tmp_path):
+    CASES["together"] = "FFPP"
+    rows = ["clear", "together", "split"] * 20
+    cascade = {"tiers": [["j0", "j1"], "rest"], "check": 0.3}
+    spec, _ = spec_of(rows, cascade)
+    report = run_sync(spec, tmp_path)
+    drawn = {f"r{i}" for i in range(60) if Escalation.of(cascade).drawn(f"r{i}")}
+    assert 8 < len(drawn) < 30
+    found = {item.id: (item.output, r) for item, r in Run.open(tmp_path).results()}
+    for name, (output, result) in found.items():
+        told = (result.tier, result.checked, len(result.votes), result.value)
+        if output == "split":
+            assert told == (2, None, 4, "PASS")
+        elif name not in drawn:
+            assert told == (1, None, 2, "PASS" if output == "clear" else "FAIL")
+        else:  # the full panel has the word, and what the first two say is compared with it
+            assert told == ((1, "same", 4, "PASS") if output == "clear" else (1, "differs", 4, "inconclusive"))
+    settled = [name for name in drawn if found[name][0] != "split"]
+    assert report.totals["checked"] == len(settled)
+    assert report.totals["differed"] == sum(found[name][0] == "together" for name in settled) > 0
+    assert replay(tmp_path).same
+    again, asked = spec_of(rows, cascade)
+    assert (run_sync(again, tmp_path).totals, asked) == (report.totals, {})
+
+
 def test_every_key_of_a_cascade_can_be_written_in_yaml(tmp_path):
     (tmp_path / "run.yaml").write_text(
         "data: rows.jsonl\n"
@@ -359,8 +389,8 @@ def test_every_key_of_a_cascade_can_be_written_in_yaml(tmp_path):
         "passing: [PASS]\n"
         "vote_deadline: 30\n"
         "item_deadline: 60\n"
-        "escalate: {tiers: [[openai/a, openai/b], rest], agreement: 0.9, always: [FAIL], people: true}\n"
+        "escalate: {tiers: [[openai/a, openai/b], rest], agreement: 0.9, always: [FAIL], people: true, check: 0.1}\n"
     )
     made = RunSpec.from_file(tmp_path / "run.yaml").make_jury().spec
-    assert made.escalate == Escalation((("openai/a", "openai/b"), ("rest",)), 0.9, ("FAIL",), None, True)
+    assert made.escalate == Escalation((("openai/a", "openai/b"), ("rest",)), 0.9, ("FAIL",), None, True, 0.1)
     assert (made.vote_deadline_s, made.item_deadline_s) == (30, 60)

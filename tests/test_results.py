@@ -113,6 +113,7 @@ common: dict[str, Any] = {
     "confidence_source": st.none() | st.sampled_from(["labels", "votes only", "none"]),
     "tier": st.none() | st.integers(1, 5),
     "for_people": st.booleans(),
+    "checked": st.none() | st.sampled_from(["same", "differs"]),
 }
 criteria = st.builds(
     CriterionResult,

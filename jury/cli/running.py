@@ -211,7 +211,9 @@ def _cascade(totals: Mapping[str, Any]) -> str:
     told = ", ".join(f"{n:,} by tier {tier}" for tier, n in totals["tiers"].items())
     people = f"; {totals['for_people']:,} of them for people" if totals["for_people"] else ""
     saved = f"; {totals['calls_saved']:,} calls saved" if totals["calls_saved"] else ""
-    return f"settled {told}{people}{saved}"
+    n = totals["checked"]
+    checked = f"; checked on {n:,}, the full panel differs on {totals['differed']:,}" if n else ""
+    return f"settled {told}{people}{saved}{checked}"
 
 
 def _target(report: RunReport) -> str:

@@ -115,6 +115,7 @@ def cascade_of(jury: AnyJury) -> dict[str, Any] | None:
         "agreement": how.agreement,
         "always": list(how.always),
         "within": how.within,
+        "check": how.check,
         "people": how.people,
     }
 

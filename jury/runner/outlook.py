@@ -68,6 +68,7 @@ def reach(jury: AnyJury, folder: Path) -> tuple[dict[str, float], tuple[str, ...
         told = f"as on the {seen:,} items in the folder"
     else:
         shares, told = [ASSUMED**below for below in range(tiers)], "an assumption, until the folder holds 20 items"
+    shares = [share + cascade["check"] * (1 - share) for share in shares]  # some are asked in full, by lot
     asked = ", ".join(f"tier {n} on {share:.0%}" for n, share in enumerate(shares, 1))
     return (
         {judge: share for names, share in zip(cascade["tiers"], shares, strict=True) for judge in names},

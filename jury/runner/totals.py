@@ -30,6 +30,7 @@ class Totals:
     several: int = 0
     tiers: Counter[int] = field(default_factory=Counter[int])  # of a cascade: items by the last tier that was asked
     for_people: int = 0
+    checked: Counter[str] = field(default_factory=Counter[str])  # of what tiers settled: what the full panel says
 
     def add(self, result: Mapping[str, Any]) -> str:
         """Counts one result; returns its outcome in a word."""
@@ -40,6 +41,8 @@ class Totals:
         if result.get("tier"):
             self.tiers[result["tier"]] += 1
             self.for_people += bool(result.get("for_people"))
+            if result.get("checked"):
+                self.checked[result["checked"]] += 1
         self.calls += result.get("calls") or 0
         self.calls_saved += result.get("calls_saved") or 0
         usage = cast("Mapping[str, Any]", result.get("usage") or {})
@@ -99,7 +102,8 @@ class Totals:
         }
         if self.tiers:
             made["tiers"] = {str(tier): self.tiers[tier] for tier in sorted(self.tiers)}
-            made["for_people"] = self.for_people
+            made |= {"for_people": self.for_people, "checked": self.checked.total()}
+            made["differed"] = self.checked["differs"]
         if self.kind == "pairwise":
             made["flips"] = dict(self.flips.most_common())
         return made

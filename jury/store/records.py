@@ -176,7 +176,8 @@ def brief(result: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, "votes": votes} if votes else kept
 
 
-_BRIEF = ("status", "reason", "pass", "winner", "calls", "calls_saved", "usage", "agreement", "tier", "for_people")
+_CASCADE = ("tier", "for_people", "checked")
+_BRIEF = ("status", "reason", "pass", "winner", "calls", "calls_saved", "usage", "agreement", *_CASCADE)
 
 
 def tags_of(row: Mapping[str, Any]) -> tuple[str, ...]:
