@@ -256,6 +256,22 @@ def test_contexts_and_examples_by_criterion(run: Run, tmp_path: Path) -> None:
     assert "it names Stein" not in tone
 
 
+def test_names_of_ones_own_and_stand_ins(run: Run, tmp_path: Path) -> None:
+    front = "---\nname: own\nversion: '1'\nkind: session\n---\n"
+    (tmp_path / "own.md").write_text(f"{front}For {{{{team}}}}: {{{{session.transcript}}}}\n")
+    broken, fine = (
+        script(tmp_path / "a.json", "no JSON"),
+        script(tmp_path / "b.json", {"evidence": [], "verdict": "PASS"}),
+    )
+    given = ("session", "own.md", "s.jsonl", "--var", "team=the desk")
+    code, out, _ = run(*given, "-j", fine, "--render")
+    assert json.loads(out)[fine][0]["user"].startswith("For the desk: {")
+    code, out, _ = run(*given, "-j", broken, "--stand-ins", fine)
+    assert (code, json.loads(out)["verdict"]) == (0, "PASS")
+    code, _, err = run(*given, "-j", broken, "--min-successful-judges", "2")
+    assert (code, "min_successful_judges is 2" in err) == (2, True)
+
+
 @pytest.mark.parametrize("where", ["?.jsonl", "deep"])
 def test_all_sessions_of_a_pattern_or_a_folder(run: Run, tmp_path: Path, where: str) -> None:
     (tmp_path / "deep").mkdir()

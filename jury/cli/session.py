@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from jury.cli import exits
-from jury.cli.asked import default_seats, listed, read_text, seats
+from jury.cli.asked import default_seats, listed, pairs_of, read_text, seats
 from jury.cli.functions import is_function, load_function
 from jury.cli.judging import ready
 from jury.cli.progress import Progress
@@ -73,6 +73,9 @@ def _jury(given: Mapping[str, Any]) -> SessionJury:
         ask=given["ask"],
         long=given["long"],
         session_tokens=given["session_tokens"] or SESSION_TOKENS,
+        variables=pairs_of(given["variables"] or ()),
+        replacement_judges=seats(given["stand_ins"] or ()) or None,
+        min_successful_judges=given["min_successful_judges"],
         repetitions=given["repetitions"],
         temperature=given["temperature"],
         max_tokens=given["max_tokens"],

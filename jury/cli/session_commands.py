@@ -58,6 +58,17 @@ def session(
     ask: Annotated[str, typer.Option(metavar="each|together", help="One call per criterion, or one for all.")] = "each",
     long: Annotated[str, typer.Option(metavar="fit|windows", help="What becomes of a long session.")] = "fit",
     session_tokens: Annotated[int | None, typer.Option(metavar="N", help="How long is too long.")] = None,
+    variables: Annotated[
+        list[str] | None, typer.Option("--var", metavar="NAME=VALUE", help="A name of your own for your own prompt.")
+    ] = None,
+    stand_ins: Annotated[
+        list[str] | None,
+        typer.Option("--stand-ins", metavar="D,E", help="Judges asked where others failed.", rich_help_panel=_HOW),
+    ] = None,
+    min_successful_judges: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Votes a verdict needs (default: more than half).", rich_help_panel=_HOW),
+    ] = None,
     repetitions: Repetitions = None,
     temperature: Temperature = None,
     max_tokens: MaxTokens = None,
