@@ -15,7 +15,7 @@ from jury.label.sampling import disagreement, ordered
 from jury.label.words import as_data, sayings
 from jury.results import Comparison, PairVote, PanelResult, Verdict, Vote
 from jury.stats import labels_for_half_width, wilson
-from jury.store import Label, Run
+from jury.store import Label, Run, RunWriter, StoredResult
 from tests import label_runs as runs
 from tests.label_runs import answer, desk, shown
 
@@ -154,6 +154,31 @@ def test_a_name_is_one_with_or_without_spaces_around_it(tmp_path):
     run = runs.boolean(tmp_path)
     answer(desk(run, " ann "), 0)
     assert desk(run, "ann").next()["done"] == 1
+
+
+def test_of_an_item_that_was_judged_again_the_last_verdict_counts(tmp_path):
+    run = runs.points(tmp_path, [{"x": True}] * 3)
+    with RunWriter(tmp_path) as writer:
+        again = PanelResult("decided", value=False, passed=False, votes=(Vote("x", Verdict("scored", False)),))
+        writer.add_result(StoredResult("1", 1, again))
+        writer.add_result(StoredResult("2", 2, PanelResult("not_judged", error="timeout")))
+    made = desk(run)
+    assert set(made.order) == {"0", "1"}
+    while made.next()["item"]:
+        answer(made, 0)
+    panel = findings(made).rows[0].agreement
+    assert (panel.value, panel.n) == (0.5, 2)
+
+
+def test_a_torn_last_line_is_passed_over_and_the_next_label_is_whole(tmp_path):
+    run = runs.boolean(tmp_path)
+    answer(desk(run), 0)
+    with (tmp_path / "labels.jsonl").open("ab") as file:
+        file.write(b'{"item":"3","labeller":"ann","val')  # as a power cut leaves it
+    made = desk(run)
+    assert made.next()["done"] == 1
+    answer(made, 1)
+    assert [label.value for label in run.labels()] == [True, False]
 
 
 def test_a_run_without_verdicts_says_so(tmp_path):
