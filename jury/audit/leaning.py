@@ -100,6 +100,8 @@ def _family(audit: Audited, judge: str) -> tuple[Estimate, float | None]:
     seats = {str(j.get("id")): j for j in audit.run.manifest.judges}
     seat = seats.get(judge, {})
     own = str(seat.get("family") or "") or (family(str(seat["model"])) if seat.get("model") else "")
+    if seat.get("function"):
+        return undefined("no_data", "a function is of no family"), None
     if not own:
         return undefined("no_data", "the family of the judge is not known"), None
     votes = {name: audit.votes_of(name) for name in audit.judges}

@@ -137,12 +137,12 @@ def stability(folder: str, options: AskOptions) -> int:
                 number(j.retest.disagreement),
                 "-" if j.swapped is None else share(j.swapped.change_rate),
                 "-" if j.beyond.value is None else points(j.beyond),
-                f"{j.retest.usable} of {found.items}",
+                f"{j.retest.usable}",
             ]
             for j in found.judges
         ]
-        head = ["judge", "flips when asked again", "disagreement", "flips when swapped", "beyond noise", "asked twice"]
-        table(f"stability, {found.repetitions} repetitions", head, rows)
+        head = ["judge", "flips when asked again", "disagreement", "flips when swapped", "beyond noise", "questions"]
+        table(f"stability: {found.items} items, {found.repetitions} repetitions", head, rows)
         table("most unstable items", ["item", "disagreement"], [[i, f"{d:.2f}"] for i, d in found.unstable])
         told([found.reason] if found.reason else [])
     return exits.NO_RESULT if found.reason else exits.OK

@@ -20,6 +20,7 @@ from jury.audit import (
     worth,
 )
 from jury.errors import ConfigError, DataError
+from jury.runner import RunSpec, run_sync
 from jury.store import Label
 from tests.audit.runs import pairwise, pointwise
 
@@ -218,3 +219,14 @@ def test_a_judge_that_matches_people_worse_than_they_match_each_other_fails():
     few = alternative_annotator(truth, {"a": people["a"], "b": people["b"]})
     assert few.passes is None
     assert few.winning_rate.reason == "too_few_raters"
+
+
+def test_a_function_is_of_no_family(tmp_path):
+    def short(output):
+        return len(output) < 9
+
+    rows = [{"id": str(i), "input": "?", "output": f"answer {i}", "model": "gpt-5"} for i in range(12)]
+    run_sync(RunSpec(rows, {"criteria": "Short.", "judges": [short]}), tmp_path / "run")
+    lean = leanings(audited(tmp_path / "run"))[0]
+    assert lean.own_family.value is None
+    assert "function" in lean.own_family.why
