@@ -24,7 +24,7 @@ LINE = 150  # characters of a row in the list
 CHANGES = ("fixed", "broken", "changed")
 _SIGNS = {"not_applicable": "n", "abstained": "a", "error": "e", "flip": "x"}
 _ATOMS = frozenset((str, int, float, bool, type(None)))
-_EMPTY = ("", (), [], {})
+_EMPTY: tuple[Any, ...] = ("", (), [], {})
 _NOTHING: frozenset[str] = frozenset()
 _LISTED = ("input", "question", "output")
 
