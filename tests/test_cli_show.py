@@ -188,6 +188,8 @@ def test_json_of_an_item_loads_back(home, capsys):
         ("0", "it holds 4 items"),
         ("", "no item ''"),
         ("٣", "no item"),
+        ("9" * 5000, "99…'"),
+        ("x" * 5000, "xx…'"),
     ],
 )
 def test_an_unknown_item_names_near_ones(home, capsys, wanted, says):
@@ -196,6 +198,15 @@ def test_an_unknown_item_names_near_ones(home, capsys, wanted, says):
     assert (code, out) == (2, "")
     assert says in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "nonsense"])
+def test_an_odd_terminal_still_shows_it(home, capsys, monkeypatch, columns):
+    judged(home, capsys)
+    monkeypatch.setenv("COLUMNS", columns)
+    _, out, _ = jury(capsys, "show", "runs/check", "paris")
+    assert "Paris" in out
+    assert "verdict" in out
 
 
 def test_what_is_no_run(home, capsys):

@@ -61,7 +61,7 @@ def show_item(run: Run, wanted: str, *, full: bool, prompt: bool, as_json: bool)
 def find(run: Run, wanted: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """The item with this id, else with this number (from 1), and its last result. Raises `DataError`."""
     digits = wanted.removeprefix("#")
-    number = int(digits) - 1 if digits.isascii() and digits.isdigit() else None
+    number = int(digits) - 1 if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
     by_number: tuple[dict[str, Any], dict[str, Any] | None] | None = None
     ids: list[str] = []
     count = 0
@@ -75,7 +75,8 @@ def find(run: Run, wanted: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
             ids.append(str(item.get("id")))
     if by_number is not None:
         return by_number
-    raise DataError(f"{run.folder} has no item {wanted!r}{_near(wanted, ids)}; {_told(count)}", "not_found")
+    name = repr(tables.shorten(wanted, 80))
+    raise DataError(f"{run.folder} has no item {name}{_near(wanted[:80], ids)}; {_told(count)}", "not_found")
 
 
 def _near(wanted: str, ids: Sequence[str]) -> str:

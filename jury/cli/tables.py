@@ -18,6 +18,7 @@ from jury.summary import Summary, WinRate, outcome, percent
 
 NARROWEST = 12  # columns for the reasons; below, -o DIR has them
 WIDEST = 110  # columns; wider lines are hard to read
+FEWEST = 20  # columns; where there are fewer, lines break
 NOT_ASKED = "·"
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 MOST_COLUMNS = 5  # judges with a column of their own; the votes of more are counted
@@ -47,7 +48,7 @@ _REASONS = {
 def stdout() -> Console:
     """The console for results; plain text of at most 80 columns where stdout is no terminal."""
     console = Console(highlight=False, emoji=False, markup=False)
-    console.width = min(console.width, WIDEST)
+    console.width = max(FEWEST, min(console.width or 80, WIDEST))  # 0: nobody knows
     return console
 
 
