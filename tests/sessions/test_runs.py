@@ -10,7 +10,7 @@ import pytest
 
 from jury import ConfigError, DataError, ScriptedProvider, code_check, load_session, session_jury
 from jury.judge import JudgeSpec
-from jury.runner import RunSpec, estimate, replay, run_sync
+from jury.runner import Halt, RunSpec, estimate, replay, run_sync
 from jury.runner.recordings import recordings
 from jury.store import Run
 
@@ -110,6 +110,30 @@ def test_what_changed_is_said_and_asked_and_nothing_else(folder: Path) -> None:
     last = run_sync(RunSpec(str(folder / "?.jsonl"), checked, cache=False), folder / "run")
     assert (last.judged, asked(seats), last.changes) == (4, 12, ("criterion short is new",))
     assert [c.key for c in next(iter(Run.open(folder / "run").results()))[1].criteria] == ["policy", "tone", "short"]
+
+
+def test_a_run_that_was_stopped_goes_on(folder: Path) -> None:
+    seats = judges("x")
+    halt = Halt()
+    first = run_sync(config(folder, seats, concurrency=1), folder / "run", halt=halt, on_result=lambda *_: halt.set())
+    done = asked(seats)
+    assert first.halted
+    assert not first.finished
+    assert 0 < first.judged < 3
+    second = run_sync(config(folder, seats), folder / "run")
+    assert (second.skipped, second.judged, second.finished) == (first.judged, 3 - first.judged, True)
+    assert (done, asked(seats)) == (2 * first.judged, 6)
+
+
+def test_a_judge_that_failed_is_asked_again_and_the_others_are_not(folder: Path) -> None:
+    seats = judges("x")
+    broken = JudgeSpec("scripted/y", provider=ScriptedProvider(lambda request: "no JSON"), settings={"reask": 0})
+    first = run_sync(config(folder, [*seats, broken], min_successful_judges=1), folder / "run")
+    assert first.totals["failures"] == {"scripted/y: no_json": 3}
+    mended = JudgeSpec("scripted/y", provider=ScriptedProvider(reply), settings={"reask": 0})
+    second = run_sync(config(folder, [*seats, mended], min_successful_judges=1), folder / "run")
+    assert (second.judged, second.totals["failures"]) == (3, {})
+    assert (asked(seats), asked([mended])) == (6, 6)
 
 
 def test_a_reply_that_says_something_else_is_found(folder: Path) -> None:
