@@ -81,7 +81,9 @@ def show(folder: str, item: str | None, *, full: bool, prompt: bool, limit: int,
     if shown:
         console.print()
         rows = [Kept(number_of(i), result_of(run.kind, line)) for i, line, _ in shown]
-        tables.rows_table(rows, [str(j.get("id")) for j in run.manifest.judges], console)
+        seats = [str(j.get("id")) for j in run.manifest.judges]
+        voted = [vote.judge for row in rows for vote in row.result.votes]  # stand-ins, and seats of an earlier pass
+        tables.rows_table(rows, list(dict.fromkeys([*seats, *voted])), console)
         tables.told(console, _which(seen, len(shown)), style="dim")
         example = str(shown[0][0].get("id"))
         tables.told(

@@ -14,6 +14,8 @@ engine.py     `run`, `run_sync`: one pass over the data
 estimate.py   what a run will ask and cost, before anything is paid
 outlook.py    where a run that its budget ended stands
 replay.py, replay_sessions.py   every verdict again from the log, offline
+refill.py     the prompt of a recorded judgment again, checked by its digest
+halting.py    `Halt`: ends a pass early
 """
 
 from __future__ import annotations
