@@ -63,6 +63,11 @@ class Budget:
             self.spent += most if cost is None else cost
         self._move()
 
+    def charge(self, cost: float) -> None:
+        """Counts what was paid without having been reserved: by a target that tells what it cost only afterwards."""
+        self.spent += cost
+        self._move()
+
     def _fits(self, most: float) -> bool:
         return most <= self.left + 1e-12
 

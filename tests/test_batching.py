@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -85,6 +86,16 @@ def test_a_target_makes_its_outputs_before_the_batch(tmp_path, server, vendor):
     assert (final.asked.live, final.target.live, final.target.recalled) == (0, 0, 4)
     assert sorted(asked) == ["q0", "q1", "q2", "q3"]
     assert [i.output for i in Run.open(tmp_path).items()] == [f"answer to q{i}." for i in range(4)]
+
+
+def test_of_a_cascade_the_first_tier_goes_into_the_batch(tmp_path, server, vendor):
+    other = replace(vendor, id="k", settings={"retries": 0, "reask": 0, "max_tokens": 77})
+    jury = {"criteria": "c", "judges": [vendor, other], "escalate": {"tiers": [["j"], ["k"]], "check": 0}}
+    spec = RunSpec(ROWS, jury, cache=False)
+    report, _ = batched(spec, tmp_path, server)
+    assert (report.asked, report.answered) == (5, 5)
+    final = asyncio.run(run(spec, tmp_path))
+    assert (final.asked.live, final.totals["tiers"]) == (0, {"1": 5})
 
 
 def test_what_failed_is_asked_live_or_in_the_next_batch(tmp_path, server, vendor):

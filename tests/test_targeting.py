@@ -207,3 +207,27 @@ def test_a_lost_provider_is_the_targets_error(tmp_path):
     report = run_sync(spec_of(TargetSpec(model="scripted/m", provider=broken)), tmp_path)
     assert report.totals["n_not_judged"] == 5
     assert report.finished
+
+
+def test_what_a_function_says_it_cost_uses_up_the_budget(tmp_path):
+    asked = []
+
+    def bot(input):
+        asked.append(input)
+        return "an answer", {"cost": 0.25}
+
+    spec = spec_of(bot, budget=0.5, limits={"target": {"concurrency": 1}})
+    report = run_sync(spec, tmp_path)
+    assert len(asked) == 2
+    assert (report.target.refused, report.totals["reasons"]) == (3, {"budget": 3})
+    assert (report.spent, report.totals["n_pass"]) == (0.5, 2)
+    assert run_sync(spec.with_changes(budget=10), tmp_path).totals["n_pass"] == 5
+    assert len(asked) == 5
+
+
+def test_a_key_that_is_missing_is_told_before_the_first_call(tmp_path, monkeypatch):
+    monkeypatch.delenv("BOT_KEY", raising=False)
+    target = {"model": "bot", "url": "http://127.0.0.1:9/v1", "key_env": "BOT_KEY"}
+    with pytest.raises(ConfigError, match=r"target: .*BOT_KEY"):
+        run_sync(spec_of(target), tmp_path)
+    assert not (tmp_path / "manifest.json").exists()

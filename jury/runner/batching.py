@@ -282,7 +282,7 @@ async def run_batches(
         if target is not None:
             budget = None if spec.budget is None else Budget(spec.budget, writer.cost + writer.target_cost)
             routed(target, spec, Governors(spec, budget))
-            batches.producer = Producer(target, spec, writer)
+            batches.producer = Producer(target, spec, writer, budget)
         try:
             await batches.resume()
             await batches.collect()

@@ -210,7 +210,7 @@ async def run(
         govern = Governors(spec, budget)
         producer, seal = None, fingerprint(jury)
         if target is not None:
-            producer, seal = Producer(target, spec, writer), f"{seal} {target.identity}"
+            producer, seal = Producer(target, spec, writer, budget), f"{seal} {target.identity}"
         it = _Pass(
             spec, jury, writer, keeper, Totals(manifest.kind), halt or Halt(), seal, keep_errors, budget, producer,
             on_result=on_result,

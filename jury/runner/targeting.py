@@ -48,7 +48,8 @@ class Outcomes(Asked):
 class Producer:
     """Outputs for the items of one pass."""
 
-    def __init__(self, target: Target, spec: RunSpec, writer: RunWriter) -> None:
+    def __init__(self, target: Target, spec: RunSpec, writer: RunWriter, budget: Budget | None = None) -> None:
+        self._unmetered = budget if target.spec.model is None else None  # it has no price: it says what it cost
         self.target = target
         self.asked = Outcomes()
         self._writer = writer
@@ -93,9 +94,18 @@ class Producer:
 
     async def _ask(self, question: Question) -> Made:
         if self.target.spec.function is None:  # a provider has its own line
-            return await self.target.ask(question)
+            return await self._asked(question)
         async with self._gate:
-            return await self.target.ask(question)
+            return await self._asked(question)
+
+    async def _asked(self, question: Question) -> Made:
+        budget = self._unmetered
+        if budget is not None and budget.left <= 0:
+            return Made(Output(), calls=0, refused=True)
+        made = await self.target.ask(question)
+        if budget is not None and made.usage is not None:
+            budget.charge(made.usage.cost or 0.0)
+        return made
 
     def _same(self, question: Question, item: str, output: Output) -> Output:
         self.asked.same += 1
