@@ -128,7 +128,7 @@ function panelParts(item, show) {
     el("td", { class: "num" }, part.agreement === null || part.agreement === undefined ? "n/a" : `${Math.round(100 * part.agreement)}%`),
     el("td", {}, reason("span", part.explanation || "", show))));
   return block("By criterion", sideways("By criterion", el("table", {},
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Criterion"), el("th", { scope: "col" }, "Panel"), el("th", { scope: "col", class: "num" }, "Agreement"), el("th", { scope: "col" }, "Why"))),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Criterion"), el("th", { scope: "col" }, "Panel"), el("th", { scope: "col", class: "num" }, "Alike"), el("th", { scope: "col" }, "Why"))),
     el("tbody", {}, rows))));
 }
 
