@@ -137,7 +137,10 @@ class SessionJury:
         if read.error is not None:
             told = f"Not judged: the target errored ({read.error})."
             return PanelResult("not_judged", explanation=told, item_id=name, value=INCONCLUSIVE, error=str(read.error))
-        ours = self._with_contexts(context)
+        try:
+            ours = self._with_contexts(context)
+        except ConfigError as error:
+            raise ConfigError(f"{name}: {error}" if name else str(error)) from None
         checked = [check.run(read) for check in self.checks]
         if not ours:
             return PanelResult(**summed(checked), item_id=name, criteria=tuple(checked))

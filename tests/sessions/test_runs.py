@@ -248,6 +248,12 @@ def test_sessions_that_bring_their_context(folder: Path) -> None:
     ]
 
 
+def test_a_session_that_lacks_its_context_is_named(folder: Path) -> None:
+    rows = [{"session": "a.jsonl", "context": "rules.md"}, "b.jsonl"]
+    with pytest.raises(ConfigError, match="b: policy needs a context"):
+        run_sync(config(folder, judges("x"), data=rows, criteria="policy", context=None), folder / "run")
+
+
 def test_a_broken_line_ends_the_run_with_its_place(folder: Path) -> None:
     (folder / "d.jsonl").write_text('{"role": "user", "content": "x"}\n{"role": "assistant", "content":\n')
     seats = judges("x")
