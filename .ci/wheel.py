@@ -4,6 +4,8 @@ from pathlib import Path
 
 import jury
 from jury import demo, prompts
+from jury.report.page import html
+from jury.report.parts import Head, Report
 
 assert "site-packages" in str(Path(jury.__file__)), jury.__file__
 assert {"pointwise", "pairwise"} <= set(prompts.names()), prompts.names()
@@ -13,4 +15,5 @@ result = jury.llm_jury(criteria="Is it Paris?", judges=[lambda output: "Paris" i
 assert result.passed is True
 pages = {file.suffix for file in (Path(jury.__file__).parent / "label" / "static").iterdir()}
 assert {".html", ".css", ".js"} <= pages, pages
+assert "</script>" in html(Report(Head("empty", "pointwise"))), "the report's sheet and scripts"
 print("wheel:", ", ".join(prompts.names()))
