@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from jury.audit.people import SAMPLED
 from jury.audit.reading import Audited, Judged
@@ -42,6 +42,7 @@ from jury.weighing import Fitted, fit, held_for, plurality_of
 from jury.weighing import expired as why_expired
 
 PANEL = "the panel"
+SHORTEST_SHOWN = 30  # characters of an answer that is looked for in prompts
 DOUBT = 0.8  # confidence at which labels speak against a raw rate: a warning that is missed costs more than a false one
 
 
@@ -153,7 +154,8 @@ def version_of(manifest: RunManifest) -> str:
 def calibrate(audit: Audited, *, sampled: str, part: str = "development", exclude: Iterable[str] = ()) -> Calibration:
     """Judges and panel against the labels of one part, with the corrected pass rate from all labels.
 
-    `sampled` is one of `SAMPLED` (see the top of this module); `exclude` names items that prompts show as examples.
+    `sampled` is one of `SAMPLED` (see the top of this module). Items whose text a prompt shows are no test and are left
+    out (`shown_in_prompts`); `exclude` names further ones.
     Weights are fitted on the development part alone. Without a usable label the estimates are None with a reason.
     Raises `ConfigError` for an unknown word.
     """
@@ -161,7 +163,7 @@ def calibrate(audit: Audited, *, sampled: str, part: str = "development", exclud
         raise ConfigError(f"say how the labels were drawn: sampled must be one of {list(SAMPLED)}, got {sampled!r}")
     if part not in ("development", "test"):
         raise ConfigError(f"part must be 'development' or 'test', got {part!r}")
-    left_out = set(exclude)
+    left_out = set(exclude) | shown_in_prompts(audit)
     labelled = audit.labelled()
     usable = [one for one in labelled if one.item.id not in left_out]
     kept = {one.item.id for one in usable if part_of(one.item.id) == part}
@@ -195,6 +197,25 @@ def calibrate(audit: Audited, *, sampled: str, part: str = "development", exclud
         holds_for=made_for,
         people=people_agree(audit),
     )
+
+
+def shown_in_prompts(audit: Audited) -> set[str]:
+    """The labelled items whose answer stands word for word in a prompt, the criteria or a variable of the run.
+
+    Answers of fewer than 30 characters are not looked for: they occur by chance.
+    """
+    manifest = audit.run.manifest
+    prompts = [str(p.get(part) or "") for p in manifest.prompts.values() for part in ("user", "system")]
+    variables: Any = manifest.spec.get("variables")
+    given = [str(v) for v in cast("Mapping[str, Any]", variables).values()] if isinstance(variables, Mapping) else []
+    texts = " ".join(" ".join([*prompts, manifest.criteria, *given]).split())  # white space counts alike
+    found: set[str] = set()
+    for one in audit.labelled():
+        for answer in (one.item.output, one.item.response_a, one.item.response_b):
+            words = " ".join(answer.split())
+            if len(words) >= SHORTEST_SHOWN and words in texts:
+                found.add(one.item.id)
+    return found
 
 
 def people_agree(audit: Audited) -> Estimate:

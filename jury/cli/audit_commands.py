@@ -49,7 +49,8 @@ def calibrate(
     ] = None,
     test: Annotated[bool, typer.Option("--test", help="The test half: once for each version of the judges.")] = False,
     exclude: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="An item that a prompt shows as an example; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="ID", help="An item that a prompt shows, but not word for word; repeatable."),
     ] = None,
     json: Json = False,
 ) -> None:

@@ -184,3 +184,20 @@ def test_the_verdicts_of_the_whole_run_make_a_leaning_clearer():
     same = leaning(judge, people, run=(560, 440)).difference  # the sample is as the run: the same estimate, no wider
     assert same.value == pytest.approx(alone.value, abs=0.01)
     assert same.high - same.low <= alone.high - alone.low
+
+
+def test_what_a_prompt_shows_as_an_example_is_no_test(tmp_path):
+    """By its text, white space aside; short answers occur by chance and are not looked for."""
+    long = "The refund goes out within five working days."
+    items = [
+        {"output": long if i == 3 else "yes" if i == 4 else f"an answer of its own, number {i:04}"} for i in range(40)
+    ]
+    shown = {
+        "p1": {"name": "p", "user": "A good one is: The refund  goes out\nwithin five working days.\nA bad one: yes"}
+    }
+    run = pointwise(
+        tmp_path / "run", [{"x": True}] * 40, labels=dict.fromkeys(range(40), True), items=items, prompts=shown
+    )
+    found = calibrate(audited(run), sampled="random", exclude=["5"])
+    assert found.excluded == 2
+    assert any("2 labelled items are shown in prompts" in note for note in found.notes)
