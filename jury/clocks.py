@@ -55,15 +55,12 @@ class ItemClock:
         """The result, saying who was late: as its reason where there is no verdict, else in a note."""
         if self._vote_s is None and self._item is None:
             return result
-        late = {
-            v.judge: j.verdict.failure.detail
-            for v in result.votes
-            for j in v.judgments
-            if j.verdict.failure is not None and j.verdict.failure.kind == KIND
-        }
+        failures = [(v.judge, j.verdict.failure) for v in result.votes for j in v.judgments if j.verdict.failure]
+        late = {judge: failure.detail for judge, failure in failures if failure.kind == KIND}
         if not late:
             return result
         why = f"{', '.join(late)}: {next(iter(late.values()))}"
-        if result.status == "inconclusive":
+        broken = result.reason == "errors" and any(failure.kind != KIND for _, failure in failures)
+        if result.status == "inconclusive" and not broken:
             return replace(result, reason=KIND, explanation=f"No verdict: {why}.")
         return replace(result, notes=(*result.notes, f"{KIND}: {why}"))

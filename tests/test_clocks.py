@@ -6,7 +6,17 @@ import asyncio
 
 import pytest
 
-from jury import ConfigError, JudgeSpec, PanelSpec, Reply, ScriptedProvider, Usage, llm_jury, llm_jury_pairwise
+from jury import (
+    ConfigError,
+    JudgeSpec,
+    PanelSpec,
+    Reply,
+    ScriptedProvider,
+    Usage,
+    llm_jury,
+    llm_jury_pairwise,
+    session_jury,
+)
 from jury.allowances import Allowance, OutOfTime, in_line, within
 from jury.runner import RunSpec, replay, run
 from jury.store import Run
@@ -17,8 +27,8 @@ from tests.virtual_time import now
 class Slow(ScriptedProvider):
     """Takes so many seconds for each call, the next of a list."""
 
-    def __init__(self, *seconds, value=True, fails=0):
-        super().__init__(lambda request: {"explanation": "e", "value": value}, name="slow")
+    def __init__(self, *seconds, value=True, key="value"):
+        super().__init__(lambda request: {"explanation": "e", "evidence": [], key: value}, name="slow")
         self.seconds = list(seconds)
         self.begun = 0
 
@@ -54,6 +64,13 @@ def test_without_a_quorum_the_deadline_is_the_reason():
     result, _ = judged(jury)
     assert (result.status, result.reason) == ("inconclusive", "deadline")
     assert result.explanation == "No verdict: j1, j2: no answer in time (vote_deadline_s of 10 s)."
+
+
+def test_failures_of_another_kind_keep_their_reason():
+    broken = ScriptedProvider([], name="slow")
+    result, _ = judged(llm_jury(criteria="c", judges=seats(broken, Slow(50)), vote_deadline_s=10))
+    assert result.reason == "errors"
+    assert any(note.startswith("deadline: j1") for note in result.notes)
 
 
 def test_a_stand_in_takes_the_place_of_a_late_seat():
@@ -97,7 +114,7 @@ def test_the_items_time_is_for_all_seats_and_nobody_stands_in_after_it():
 
 
 def test_pairs_have_deadlines_too():
-    jury = llm_jury_pairwise(criteria="c", judges=seats(Slow(1, 40)), vote_deadline_s=10)
+    jury = llm_jury_pairwise(criteria="c", judges=seats(Slow(1, 40, value="A")), vote_deadline_s=10)
 
     async def once():
         return await jury.compare("q", "a", "b"), now()
@@ -227,3 +244,18 @@ def test_wrong_deadlines(given):
     for name in ("vote_deadline_s", "item_deadline_s"):
         with pytest.raises(ConfigError, match=name):
             PanelSpec((JudgeSpec("openai/x"),), **{name: given})
+
+
+def test_rubrics_and_sessions_have_deadlines_too():
+    rubric = {"name": "r", "criteria": [{"key": "a", "question": "A?"}, {"key": "b", "question": "B?"}]}
+    result, took = judged(llm_jury(rubric=rubric, judges=seats(Slow(50), Slow(50)), vote_deadline_s=5))
+    assert (result.status, result.reason, took) == ("inconclusive", "deadline", 5)
+
+    async def once():
+        panel = seats(*(Slow(seconds, value="PASS", key="verdict") for seconds in (1, 50, 2)))
+        jury = session_jury(criteria=["tone"], judges=panel, item_deadline_s=5, context="Be kind.")
+        return await jury.judge([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]), now()
+
+    result, took = virtual_time.run(once())
+    assert (took, result.value) == (5, "PASS")
+    assert "deadline: j1: no answer in time (item_deadline_s of 5 s)" in result.notes

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from jury import sync
 from jury.aggregation import Rule
+from jury.clocks import ItemClock
 from jury.errors import ConfigError
 from jury.formats import ReplyFormat
 from jury.judge import Case, Prompt, Seat
@@ -151,7 +152,8 @@ class SessionJury:
             self._vote(g, [ours[c.key] for c in g.criteria], replace(read, id=name), told, number) for g in self.groups
         ]
         ballots = await together(work)
-        return self._result(name, read, ballots, checked)
+        clock = ItemClock(self.spec.vote_deadline_s, self.spec.item_deadline_s, name)
+        return clock.told(self._result(name, read, ballots, checked))
 
     def questions(
         self, session: Session, *, context: str | Mapping[str, str] | None = None, number: int = 0
