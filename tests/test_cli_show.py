@@ -307,3 +307,18 @@ def test_rubric_scores_by_criterion(home, capsys):
     assert "\ncorrectness  2" in out
     assert "  clarity  2\n    clarity is 2\n" in out
     assert "rubric, finished" in jury(capsys, "show", "runs/rubric")[1]
+
+
+def test_what_jury_judge_left_behind_is_shown_too(home, capsys):
+    judged(home, capsys)
+    code, out, _ = jury(capsys, "judge", "rows.jsonl", "-c", "c", "-j", "checks.py:short", "-o", "out dir")
+    assert code == 0
+    assert "jury show 'out dir' 2 " in out
+    code, out, _ = jury(capsys, "show", "out dir")
+    assert code == 0
+    assert "pass rate  33.3% [6.1, 79.2]  1 pass, 2 fail" in out
+    assert "  2  oslo  fail" in out
+    _, out, _ = jury(capsys, "show", "out dir", "oslo", "--prompt")
+    assert "  Capital of Norway?" in out
+    assert "short  fail" in out
+    assert "this folder keeps none: jury run does" in out

@@ -54,7 +54,7 @@ def show_item(run: Run, wanted: str, *, full: bool, prompt: bool, as_json: bool)
     if result is not None:
         view.votes(result)
     if prompt:
-        print_asked(view.console, asked)
+        print_asked(view.console, asked, kept=bool(run.manifest.prompts))
     return exits.OK
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -185,7 +186,9 @@ def _next(asked: Asked, run: _Run, command: str) -> list[tuple[str, str]]:
     if not asked.output:
         lines.append(f"jury {command} ... -o DIR   keeps every vote with its reason")
     else:
-        lines.append(f"jury report {asked.output}   every item with its votes, findings, how judges agree")
+        folder, item = shlex.quote(asked.output), failed or 1
+        lines.insert(0, f"jury show {folder} {item}   who voted what on that item, and why")
+        lines.append(f"jury report {folder}   every item with its votes, findings, how judges agree")
     if len(listed(asked.judges)) == 1:
         lines.append("--judges a,b,c   several judges: one is one opinion")
     where = [("results", str(run.folder.path / RESULTS))] if run.folder.path else []

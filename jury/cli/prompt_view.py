@@ -46,8 +46,8 @@ def asked_of(run: Run, item: StoredItem, result: PanelResult | Comparison | None
     return [AskedOf(j, asked_texts(run.manifest, item, j, requests.get(_slot(j), ""))) for j in judgments]
 
 
-def print_asked(console: Console, asked: Sequence[AskedOf]) -> None:
-    """Texts that several judges read are printed once; then each raw reply."""
+def print_asked(console: Console, asked: Sequence[AskedOf], *, kept: bool = True) -> None:
+    """Texts that several judges read are printed once; then each raw reply. `kept`: the folder holds prompts."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for one in asked:
         if one.texts is not None:
@@ -62,7 +62,8 @@ def print_asked(console: Console, asked: Sequence[AskedOf]) -> None:
         elif one.texts is not None:
             _write(console, f"no reply · {one.who}", str(one.judgment.verdict.failure or one.judgment.verdict.status))
     if not any(one.texts for one in asked):
-        _write(console, "no prompt", "judge functions are called with the texts above" if asked else "nobody was asked")
+        why = "judge functions are called with the texts above" if kept else "this folder keeps none: jury run does"
+        _write(console, "no prompt", why if asked else "nobody was asked")
 
 
 def _how(texts: AskedTexts) -> str:

@@ -16,6 +16,7 @@ from jury.cli.rates import count_words, interval, other_words, quoted, rate_word
 from jury.cli.tally import Kept
 from jury.cli.writing import print_json
 from jury.errors import ConfigError
+from jury.report.opening import open_run
 from jury.runner.totals import Totals
 from jury.store import Run
 from jury.store.records import standing
@@ -64,7 +65,7 @@ def show(folder: str, item: str | None, *, full: bool, prompt: bool, limit: int,
     if limit < 0:
         raise ConfigError(f"--limit must be a whole number from 0, got {limit}")
     with Progress("items"):  # shows what the store has to say about torn lines
-        run = Run.open(folder)
+        run = open_run(folder)
         if item is not None:
             return show_item(run, item, full=full, prompt=prompt, as_json=as_json)
         if prompt or full:
