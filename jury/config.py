@@ -8,7 +8,7 @@ The file is `jury.yaml` in the working directory, or what `JURY_CONFIG` names:
     prices:                       # US dollars per million tokens
       my-server/my-model: {input: 0.10, output: 0.40}
 
-Keys stand in the environment, never in this file.
+Keys stand in the environment, never in this file. On the command line a judge may also be a function (`file.py:name`).
 """
 
 from __future__ import annotations
