@@ -93,7 +93,7 @@ def _held(function: Any) -> Iterator[str]:
     own = function if hasattr(function, "__code__") else None
     holder = getattr(function, "__self__", None) or (function if own is None else None)
     held: dict[str, Any] = {n: getattr(function, n, None) for n in ("__defaults__", "func", "args")}
-    slots: Any = getattr(type(holder), "__slots__", ())
+    slots: Any = getattr(cast("Any", holder).__class__, "__slots__", ())
     held.update({n: getattr(holder, n, None) for n in ((slots,) if isinstance(slots, str) else slots)})
     for carrier, attribute in ((function, "__kwdefaults__"), (function, "keywords"), (holder, "__dict__")):
         held.update(getattr(carrier, attribute, None) or {})
