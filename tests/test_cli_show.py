@@ -136,6 +136,15 @@ def test_one_item_by_id_and_by_number(home, capsys):
     assert jury(capsys, "show", "runs/check", "oslo", "--full")[1].count("Bergen") == 400
 
 
+def test_a_very_long_text_is_written_as_it_is(home, capsys):
+    text = "one line of many\n" * 10_000 + "\x1b[2J the end"
+    pointwise(home / "run", [{"x": True}], items=[{"output": text}])
+    _, out, _ = jury(capsys, "show", "run", "0", "--full")
+    assert out.count("  one line of many\n") == 10_000
+    assert "  \\x1b[2J the end\n" in out
+    assert len(jury(capsys, "show", "run", "0")[1]) < 3000
+
+
 def test_failures_and_texts_that_would_act_on_a_terminal(home, capsys):
     judged(home, capsys)
     code, out, _ = jury(capsys, "show", "runs/check", "3")

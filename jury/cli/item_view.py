@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from difflib import get_close_matches
+from textwrap import indent
 from typing import Any, cast
 
 from rich.console import Console
@@ -22,6 +23,7 @@ from jury.store.run import result_of
 
 _LINES, _LETTERS = 12, 1_000  # of a text that is not asked for in full
 _TURNS = 12  # of a transcript
+_WRAPPED = 100_000  # letters of a whole text that are wrapped at words; a longer one is the terminal's to wrap
 _CANDIDATES = 20_000  # ids that are compared with a wrong one
 _FIELDS = (
     ("question", "question"),
@@ -244,7 +246,10 @@ class _View:
         if not self._full and title != "transcript":
             shown = "\n".join(text[:_LETTERS].split("\n")[:_LINES]).rstrip()
             left = len(text.rstrip()) - len(shown)
-        self._print(Text(tables.visible(shown)), 2)
+        if len(shown) > _WRAPPED:
+            self.console.file.write(indent(tables.visible(shown), "  ") + "\n")
+        else:
+            self._print(Text(tables.visible(shown)), 2)
         if left > 0:
             self._print(Text(f"… {left:,} more characters (--full)", style="dim"), 2)
 
