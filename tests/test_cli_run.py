@@ -270,3 +270,16 @@ def test_a_target_from_a_file(home, capsys):
     told = json.loads(out)
     assert (code, told["target"]["live"], told["target"]["cost"], told["n_not_judged"]) == (0, 1, 0.25, 0)
     assert told["target_cost"] == 0.75
+
+
+def test_the_live_line_has_the_targets_money_in_it():
+    from jury.cli.run_progress import RunProgress
+
+    progress = RunProgress("pointwise")
+    paid = {"status": "decided", "pass": True, "usage": {"cost": 0.01}}
+    for spent in (0.5, 1.0):
+        progress.hear("pass", {**paid, "target_spent": spent})
+    assert "$1.0200" in progress.words
+    plain = RunProgress("pointwise")
+    plain.hear("pass", paid)
+    assert "$0.0100" in plain.words

@@ -18,11 +18,13 @@ class RunProgress(Progress):
         self.totals = Totals(kind)
         self.fresh = 0
         self.spent = 0.0
+        self.target_spent = 0.0
         self._begun = time.monotonic()
 
     def hear(self, word: str, result: Mapping[str, Any]) -> None:
         """One more item; `word` is empty for one that was judged before."""
         outcome = self.totals.add(result)
+        self.target_spent = result.get("target_spent", 0.0)
         if word:
             self.fresh += 1
             usage: Any = result.get("usage") or {}
@@ -43,7 +45,8 @@ class RunProgress(Progress):
     @property
     def _money(self) -> str:
         saved = f", {self.totals.calls_saved:,} calls saved" if self.totals.calls_saved else ""
-        return f"${self.spent:.4f}{saved}" if self.spent or saved else ""
+        spent = self.spent + self.target_spent
+        return f"${spent:.4f}{saved}" if spent or saved else ""
 
     @property
     def _failures(self) -> str:

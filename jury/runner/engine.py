@@ -174,7 +174,8 @@ class _Pass:
     def _count(self, result: Mapping[str, Any], *, new: bool) -> None:
         word = self.totals.add(result)
         if self.on_result is not None:
-            self.on_result(word if new else "", result)
+            told = result if self.producer is None else {**result, "target_spent": self.producer.asked.cost}
+            self.on_result(word if new else "", told)
 
 
 async def run(
@@ -191,8 +192,8 @@ async def run(
 
     `keep_errors` leaves failed items as they are; `force` takes a prompt that was edited under its old version.
     `on_result` hears of every item: its outcome in a word (empty if it was judged before) and the result (then in
-    brief). Raises `ConfigError` before the first call, `DataError` where the folder is locked, foreign or cannot be
-    written; a fault of the data ends the pass and is in the report.
+    brief; with a target also what that cost so far). Raises `ConfigError` before the first call, `DataError` where the
+    folder is locked, foreign or cannot be written; a fault of the data ends the pass and is in the report.
     """
     jury, target = spec.make_jury(load), spec.make_target(load)
     _ready(spec, jury)
