@@ -160,6 +160,7 @@ class Panel:
         self._warned: set[str] = set()
         self.forecaster = self._forecaster(scale) if isinstance(spec.stop, float) else None
         self._tiers: tuple[tuple[int, ...], ...] | None = None
+        self._order: list[int] | None = None
         if spec.escalate is not None:
             spec.escalate.fit(self.rule)
             if not isinstance(spec.escalate.tiers, int):
@@ -182,10 +183,15 @@ class Panel:
         if self.spec.escalate is None:
             return (tuple(range(len(self.seats))),)
         if self._tiers is None:
-            order = cheapest_first(self.seats, usual_costs(self.seats))
-            made = self._tiers = self.spec.escalate.places([s.name for s in self.seats], order)
+            made = self._tiers = self.spec.escalate.places([s.name for s in self.seats], self._cheapest())
             return made
         return self._tiers
+
+    def _cheapest(self) -> list[int]:
+        """The places of the seats, the cheapest first; prices are looked up once."""
+        if self._order is None:
+            self._order = cheapest_first(self.seats, usual_costs(self.seats))
+        return self._order
 
     def course(self, votes: Sequence[Ballot], whole: Decision) -> Course:
         """How a cascade went that ended with this decision; an empty one where there is none."""
@@ -307,7 +313,7 @@ class Panel:
 
         The cheap seats are asked first, which changes no verdict: it is settled or not whoever has spoken.
         """
-        order = cheapest_first(seats, usual_costs(seats))
+        order = self._cheapest()  # of all seats: in rotation nobody asks in waves
         votes: dict[int, V] = {}
         spare = max((s.spec.weight for s in self.stand_ins), default=0.0)
         while True:
