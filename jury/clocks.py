@@ -61,6 +61,7 @@ class ItemClock:
             return result
         why = f"{', '.join(late)}: {next(iter(late.values()))}"
         broken = result.reason == "errors" and any(failure.kind != KIND for _, failure in failures)
-        if result.status == "inconclusive" and not broken:
+        whole = sum(not v.failed_calls for v in result.votes) >= result.seats  # others stood in for those who were late
+        if result.status == "inconclusive" and not broken and not whole:
             return replace(result, reason=KIND, explanation=f"No verdict: {why}.")
         return replace(result, notes=(*result.notes, f"{KIND}: {why}"))

@@ -4,8 +4,8 @@
     escalate=[["openai/gpt-5-nano", "gemini/gemini-2.5-flash-lite"], "rest", "people"]
     escalate={"tiers": [["nano"], "rest"], "always": ["FAIL"]} # a FAIL of the first is always looked at by the rest
 
-A tier settles an item where all its seats gave a verdict, they agree, and the rule makes a verdict of all votes so far.
-All votes count, by the panel's rule and weights. What the last tier leaves open is for people, if the cascade ends so.
+A tier settles an item where all its seats gave a verdict, they agree, and the rule makes a verdict of all votes so far,
+more than half of those who were asked among them: a tier never decides alone after one that failed. All votes count, by the panel's rule and weights. What the last tier leaves open is for people, if the cascade ends so.
 """
 
 from __future__ import annotations
@@ -124,7 +124,8 @@ class Escalation:
             raise ConfigError(f"escalate: always holds {unknown}; verdicts are {list(scale.values)}")
 
     def settled(self, tier: Sequence[Ballot], votes: Sequence[Ballot], rule: Rule) -> bool:
-        """Whether the tier that was asked last agrees, and all votes so far make a verdict. Never with a failure in it.
+        """Whether the tier that was asked last agrees, and all votes so far make a verdict. Never with a failure in it,
+        nor where half of those who were asked so far gave none.
 
         A vote of weight 0 agrees or disagrees like any other.
         """
@@ -136,7 +137,7 @@ class Escalation:
                 return False
         elif Counter(values).most_common(1)[0][1] < self.agreement * len(values) - 1e-9:
             return False
-        return decide(votes, rule, 1, len(votes)).status != "inconclusive"
+        return decide(votes, rule, len(votes) // 2 + 1, len(votes)).status != "inconclusive"
 
     def drawn(self, item: str | None) -> bool:
         """Whether this item is asked about in full in any case; the same ones every time, none without an id."""
@@ -154,6 +155,8 @@ class Escalation:
             if not self.settled(tier, so_far, rule):
                 continue
             if number == last:
+                return Course(number)
+            if whole.reason in ("quorum", "errors"):  # those who were to check it failed
                 return Course(number)
             early = decide(so_far, rule, 1, len(so_far))
             same = (early.status, early.value, early.passed) == (whole.status, whole.value, whole.passed)

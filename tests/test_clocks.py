@@ -81,6 +81,16 @@ def test_a_stand_in_takes_the_place_of_a_late_seat():
     assert (result.value, result.stand_ins_used, took) == (True, 1, 15)
 
 
+def test_a_tie_of_a_full_panel_is_a_tie_whoever_was_late():
+    panel = seats(Slow(1), Slow(1, value=False), Slow(50))
+    stand_in = seats(Slow(1), Slow(1), Slow(1), ScriptedProvider([{"abstain": True, "explanation": "e"}], name="slow"))[
+        3:
+    ]
+    result, _ = judged(llm_jury(criteria="c", judges=panel, replacement_judges=stand_in, vote_deadline_s=10))
+    assert (result.status, result.reason) == ("inconclusive", "tie")
+    assert "deadline: j2: no answer in time (vote_deadline_s of 10 s)" in result.notes
+
+
 def test_the_vote_has_its_time_for_all_its_calls():
     provider = Slow(4, 4, 4)
     jury = llm_jury(criteria="c", judges=seats(provider), repetitions=3, vote_deadline_s=5)
@@ -237,6 +247,16 @@ def test_waiting_for_a_place_makes_nobody_late(tmp_path):
     spec = RunSpec(rows(30), {"criteria": "c", "judges": seats(slow), "vote_deadline": 5}, cache=False, concurrency=2)
     report = virtual_time.run(run(spec, tmp_path))
     assert report.totals["n_pass"] == 30
+
+
+def test_waiting_for_the_same_question_of_another_item_makes_nobody_late(tmp_path):
+    provider = Slow(4)
+    panel = [JudgeSpec(f"slow/j{i}", provider=provider, id=f"j{i}") for i in range(5)]
+    alike = [{"id": f"r{i}", "input": "q", "output": "a"} for i in range(2)]
+    spec = RunSpec(alike, {"criteria": "c", "judges": panel, "vote_deadline": 5}, cache=False, concurrency=1)
+    report = virtual_time.run(run(spec, tmp_path))
+    assert (report.totals["n_pass"], report.asked.live, report.asked.same) == (2, 5, 5)
+    assert not report.totals["failures"]
 
 
 @pytest.mark.parametrize("given", [0, -1, True, "soon", float("inf"), float("nan")])

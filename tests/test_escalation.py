@@ -99,6 +99,25 @@ def test_three_tiers_stop_at_the_first_that_agrees():
     assert result.calls_saved == 1
 
 
+def test_a_tier_never_decides_alone_after_one_that_failed(monkeypatch):
+    monkeypatch.setitem(CASES, "outage", "--PP")
+    jury, asked = jury_of([["j0", "j1"], ["j2"], ["j3"]], min_successful_judges=2)
+    result = jury.judge_sync(output="outage")
+    assert set(asked["outage"]) == {0, 1, 2, 3}
+    assert (result.value, result.seats_used, result.tier) == ("PASS", 2, 3)
+    jury, _ = jury_of([["j0", "j1"], ["j2"], ["j3"]], min_successful_judges=3)
+    result = jury.judge_sync(output="outage")
+    assert (result.status, result.reason) == ("inconclusive", "quorum")
+
+
+def test_a_check_that_failed_says_nothing_of_the_cascade(monkeypatch):
+    monkeypatch.setitem(CASES, "outage", "PP--")
+    jury, asked = jury_of({"tiers": [["j0", "j1"], "rest"], "check": 1})
+    result = jury.judge_sync(output="outage", id="x")
+    assert set(asked["outage"]) == {0, 1, 2, 3}
+    assert (result.reason, result.tier, result.checked) == ("quorum", 1, None)
+
+
 def test_the_agreement_that_is_wanted():
     jury, _ = jury_of({"tiers": [["j0", "j1", "j2"], ["j3"]], "agreement": 0.6})
     assert jury.judge_sync(input="q", output="split").tier == 1

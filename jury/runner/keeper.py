@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from jury.allowances import in_line
 from jury.cache import Cache
 from jury.errors import DataError
 from jury.keys import Question
@@ -60,7 +61,8 @@ class Keeper:
     async def judged(self, question: Question, ask: Callable[[], Awaitable[Judgment]]) -> Judgment:
         """The judgment on a question: the one that is known, or a new one, recorded before it is used."""
         while question.key in self._flying:  # the same question of another item is being asked just now
-            known = await asyncio.shield(self._flying[question.key])
+            with in_line():
+                known = await asyncio.shield(self._flying[question.key])
             if known is not None:
                 return self._copy(question, known, "same")
         stored = self._writer.recall(question.key)
