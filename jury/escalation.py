@@ -5,7 +5,8 @@
     escalate={"tiers": [["nano"], "rest"], "always": ["FAIL"]} # a FAIL of the first is always looked at by the rest
 
 A tier settles an item where all its seats gave a verdict, they agree, and the rule makes a verdict of all votes so far,
-more than half of those who were asked among them: a tier never decides alone after one that failed. All votes count, by the panel's rule and weights. What the last tier leaves open is for people, if the cascade ends so.
+more than half of those who were asked among them: a tier never decides alone after one that failed. All votes count, by
+the panel's rule and weights. What the last tier leaves open is for people, if the cascade ends so.
 """
 
 from __future__ import annotations
