@@ -210,6 +210,15 @@ def test_the_key_is_of_the_target_and_what_it_is_asked():
     assert len({Target(m).question(POINT).key for m in models}) == 4
 
 
+def test_a_row_with_names_of_several_types_has_a_key_too():
+    def answer(row):
+        return str(row["marks"])
+
+    target = of(answer)
+    keys = {target.question(DataPoint("q", row={"marks": {1: "a", "b": mark}})).key for mark in "xyx"}
+    assert len(keys) == 2
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [

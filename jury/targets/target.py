@@ -121,10 +121,10 @@ class Target:
         item = str(point.id or "")
         if self.spec.function is not None:
             given = {name: _argument(name, point) for name in (self._names or ("input",))}
-            texts = [f"{k}={json.dumps(v, sort_keys=True, default=repr)}" for k, v in given.items()]
+            texts = [f"{k}={_told(v)}" for k, v in given.items()]
             return Question(maker.key(maker.request(*texts), "none", 0), item, arguments=given)
         request = self._request(point)
-        shown = json.dumps(request.settings.extra, sort_keys=True, default=repr)
+        shown = _told(request.settings.extra)
         turns = [f"{t.role}: {t.text}" for t in request.turns]
         return Question(maker.key(maker.request(request.system, *turns, shown), "none", 0), item, request=request)
 
@@ -277,6 +277,14 @@ def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], bool]:
                 f"{list(ARGUMENTS)}, or take one parameter of another name, which gets the input"
             )
     return tuple(names), False
+
+
+def _told(value: Any) -> str:
+    """A value in a key: the same whatever the order of its names."""
+    try:
+        return json.dumps(value, sort_keys=True, default=repr)
+    except TypeError:  # names of several types, which have no order
+        return repr(value)
 
 
 def _argument(name: str, point: DataPoint) -> Any:
