@@ -82,6 +82,17 @@ def test_the_outlook():
     assert outlook({**totals, "reasons": {}}, 8.0) is None
     nothing = outlook({**totals, "n_total": 60, "n_pass": 0, "n_fail": 0}, 0.0)
     assert (nothing.rate, nothing.rest) == (None, None)
+    pairs = {
+        "reasons": {"budget": 5},
+        "n_total": 10,
+        "n_a": 1,
+        "n_b": 1,
+        "n_tie": 3,
+        "n_not_judged": 0,
+        "win_rate_a": 0.5,
+    }
+    even = outlook(pairs, 8.0)  # a tie is half: 2.5 of 5, and the interval is as wide on both sides
+    assert (even.rate, even.low + even.high) == (0.5, pytest.approx(1.0))
 
 
 def test_the_command_line(tmp_path, monkeypatch, capsys):

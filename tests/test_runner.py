@@ -316,6 +316,16 @@ def test_a_ready_jury_can_be_run(tmp_path):
     assert run_sync(RunSpec(ROWS, jury), tmp_path).judged == 6
 
 
+def test_a_run_leaves_a_ready_jury_as_it_was(tmp_path):
+    def broken(output):
+        raise RuntimeError("broke")
+
+    jury = llm_jury(criteria="c", judges=[broken])
+    assert run_sync(RunSpec(ROWS[:1], jury), tmp_path).totals["n_error"] == 1
+    with pytest.raises(RuntimeError, match="broke"):
+        jury.judge_sync("q", "a")
+
+
 def test_the_fingerprint_knows_what_shapes_a_result():
     def of(**options):
         return fingerprint(spec_of(by_text({}), by_text({}), **options).make_jury())

@@ -244,6 +244,9 @@ def run_sync(spec: RunSpec, folder: str | Path, **options: Any) -> RunReport:
 def _governed(it: _Pass, govern: Governors) -> Generator[None]:
     """The keeper behind every seat, limits and budget before every provider, the target's included; and gone again."""
     target = it.producer.target if it.producer is not None else None
+    lone = [(panel, panel.lone) for panel in panels_of(it.jury)]
+    for panel, _ in lone:
+        panel.lone = False  # an exception of the only judge function costs its item, not the run
     for seat in seats_of(it.jury):
         seat.recorder = it.keeper
         seat.route(govern.before)
@@ -252,6 +255,8 @@ def _governed(it: _Pass, govern: Governors) -> Generator[None]:
     try:
         yield
     finally:
+        for panel, alone in lone:
+            panel.lone = alone
         for seat in seats_of(it.jury):
             seat.recorder = None
             seat.route(govern.gone)
@@ -268,8 +273,6 @@ def _ready(spec: RunSpec, jury: AnyJury) -> None:
     said = [why for s in seats if s.function is None and (why := _missing_key(s))]
     if said and len(said) == len(seats):
         raise ConfigError("; ".join(dict.fromkeys(said)))
-    for panel in panels_of(jury):
-        panel.lone = False  # an exception of the only judge function costs its item, not the run
 
 
 def _missing_key(seat: Any) -> str | None:

@@ -39,7 +39,7 @@ def outlook(totals: Mapping[str, Any], spent: float) -> Outlook | None:
     from jury.stats.intervals import wilson  # numpy, on this path only
 
     if "win_rate_a" in totals:
-        rated, good = totals["n_a"] + totals["n_b"] + totals["n_tie"], totals["n_a"] + totals["n_tie"] // 2
+        rated, good = totals["n_a"] + totals["n_b"] + totals["n_tie"], totals["n_a"] + totals["n_tie"] / 2
     else:
         rated, good = totals["n_pass"] + totals["n_fail"], totals["n_pass"]
     judged = totals["n_total"] - left - totals["n_not_judged"]

@@ -13,16 +13,17 @@ from jury.stats.distributions import beta_quantile, check_level, z_value
 from jury.stats.estimate import Estimate, undefined
 
 
-def check_counts(successes: int, n: int) -> None:
+def check_counts(successes: float, n: int) -> None:
     """`ConfigError` unless 0 <= successes <= n."""
     if not 0 <= successes <= n:
         raise ConfigError(f"{successes} successes in {n} trials")
 
 
-def wilson(successes: int, n: int, *, level: float = 0.95) -> Estimate:
+def wilson(successes: float, n: int, *, level: float = 0.95) -> Estimate:
     """A share with Wilson's score interval: the default everywhere. n = 0 is `no_data`.
 
-    The ends lie in [0, 1] without rounding slack: 0 of n starts at exactly 0, n of n ends at exactly 1.
+    The ends lie in [0, 1] without rounding slack: 0 of n starts at exactly 0, n of n ends at exactly 1. A tie may count
+    half.
 
     Sources: Wilson 1927 (10.1080/01621459.1927.10502953); Brown, Cai and DasGupta 2001 (10.1214/ss/1009213286).
 
