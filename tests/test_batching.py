@@ -201,6 +201,33 @@ def test_the_budget_holds_for_batches(tmp_path, server, vendor):
     assert server.submitted == 0
 
 
+def test_what_is_under_way_is_in_the_budget_after_a_restart(tmp_path, server, vendor):
+    async def killed(seconds):
+        raise KeyboardInterrupt
+
+    spec = spec_of(vendor, budget=0.005 if "gpt" in vendor.model else 0.02)
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            asyncio.run(run_batches(spec, tmp_path, sleep=killed))
+    assert server.submitted == 1
+    assert 0 < len(server.lines) < 5
+
+
+def test_a_batch_of_a_vendor_who_left_the_panel_is_not_waited_for(tmp_path, server, vendor):
+    async def killed(seconds):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(run_batches(spec_of(vendor), tmp_path, sleep=killed))
+    other = JudgeSpec("scripted/x", provider=ScriptedProvider(lambda r: '{"value": true}'))
+    sleeps = []
+    report, said = batched(spec_of(other), tmp_path, server, sleeps=sleeps)
+    assert (report.batches, sleeps) == (0, [])
+    assert any("no judge of" in text for text in said)
+    back, _ = batched(spec_of(vendor), tmp_path, server)
+    assert (server.submitted, back.answered) == (1, 5)
+
+
 def test_seats_without_batches_are_left_for_the_live_pass(tmp_path, server, vendor):
     other = JudgeSpec("scripted/x", provider=ScriptedProvider(lambda r: '{"value": true}'))
     spec = spec_of(vendor, other, JudgeSpec(function=lambda output: True, id="f"))

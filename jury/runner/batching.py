@@ -22,6 +22,7 @@ from jury.governed import most_cost, tokens
 from jury.judge import Seat
 from jury.keys import Question
 from jury.providers import prices
+from jury.providers.base import Request
 from jury.providers.batches import (
     MOST_BYTES,
     MOST_REQUESTS,
@@ -67,6 +68,7 @@ class _Chunk:
     provider: str
     asked: list[tuple[Question, dict[str, Any]]] = field(default_factory=list[tuple[Question, dict[str, Any]]])
     size: int = 0
+    most: float = 0.0  # US dollars that the batch can cost
 
 
 class _Batches:
@@ -96,7 +98,7 @@ class _Batches:
             if line["state"] in ("collected", "lost"):
                 del self.open[number]
         self._under_way = {str(q["key"]) for n in self.open for q in self._questions(n)}
-        self._reserved = 0.0
+        self._reserved = 0.0  # US dollars of what is under way, at most
 
     def close(self) -> None:
         self._file.close()
@@ -116,6 +118,7 @@ class _Batches:
     async def send_missing(self) -> None:
         """Every question that is not answered and not under way, in batches; of a cascade those of its first tier."""
         chunks: dict[str, _Chunk] = {}
+        self._reserved = sum(float(batch.get("most") or 0.0) for batch in self.open.values())
         async for entry in self._entries():
             for seat, case, repetition in questions(self.jury, entry, first=True):
                 provider = seat.provider.name if seat.function is None else ""
@@ -125,7 +128,8 @@ class _Batches:
                 if question.key in self._under_way or self.writer.has(question.key):
                     continue
                 request = replace(seat.request(case, repetition), rung=_rung(seat))
-                if not self._affordable(seat, request):
+                most = self._most(seat, request)
+                if not self._affordable(most):
                     self.report = replace(self.report, unsent=self.report.unsent + 1)
                     continue
                 self.writer.add_item(entry.item)
@@ -134,6 +138,7 @@ class _Batches:
                 chunk = chunks.setdefault(provider, _Chunk(provider))
                 chunk.asked.append((question, body))
                 chunk.size += len(encode(body))
+                chunk.most += most
                 if len(chunk.asked) >= MOST_REQUESTS or chunk.size >= MOST_BYTES:
                     await self._plan(chunks.pop(provider))
         for chunk in chunks.values():
@@ -149,6 +154,10 @@ class _Batches:
         async for made in as_completed(source, self.producer.produced, self.spec.concurrency, ordered=True):
             if made is not None:  # else there is no money for it
                 yield made
+
+    def waiting(self) -> bool:
+        """Whether a batch is under way at a vendor whom somebody of the panel can ask about it."""
+        return any(batch["provider"] in self._apis for batch in self.open.values())
 
     async def collect(self) -> None:
         """Takes in every batch that is done."""
@@ -217,7 +226,8 @@ class _Batches:
             with_questions.append({**asked, "repetition": q.repetition, "body": body})
         with_questions.close()
         token = secrets.token_hex(12)
-        self._note(number, state="planned", provider=chunk.provider, token=token, count=len(chunk.asked))
+        about = {"provider": chunk.provider, "token": token, "count": len(chunk.asked), "most": chunk.most}
+        self._note(number, state="planned", **about)
         await self._submit(number, [(q.key, body) for q, body in chunk.asked])
 
     async def _submit(self, number: int, requests: list[tuple[str, dict[str, Any]]]) -> None:
@@ -232,11 +242,14 @@ class _Batches:
         self._note(number, state="submitted", id=name)
         self.say(f"batch {number} ({name}): {len(requests)} questions submitted")
 
-    def _affordable(self, seat: Seat, request: Any) -> bool:
+    @staticmethod
+    def _most(seat: Seat, request: Request) -> float:
+        price = prices.find(seat.provider.name, seat.model)
+        return most_cost(price, tokens(request)) * PRICE if price is not None else 0.0
+
+    def _affordable(self, most: float) -> bool:
         if self.spec.budget is None:
             return True
-        price = prices.find(seat.provider.name, seat.model)
-        most = most_cost(price, tokens(request)) * PRICE if price is not None else 0.0
         if self.writer.cost + self.writer.target_cost + self._reserved + most > self.spec.budget:
             return False
         self._reserved += most
@@ -287,9 +300,11 @@ async def run_batches(
             await batches.resume()
             await batches.collect()
             await batches.send_missing()
-            while batches.open:
+            while batches.waiting():
                 await sleep(poll_s)
                 await batches.collect()
+            for number, batch in batches.open.items():
+                say(f"batch {number}: no judge of {batch['provider']} is on the panel: it stays where it is")
         finally:
             batches.close()
             if target is not None:
