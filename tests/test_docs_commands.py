@@ -29,10 +29,12 @@ FINE = (0, 1, 4)  # fine, below a mark, undecided: what the data decides; 2 and 
 
 
 def lines(page: Path) -> list[str]:
-    """The page's commands in their order, `-j ...` and `ITEM` filled in, without what follows a `#`."""
+    """The page's commands in their order, `-j ...`, `-j a,b,c` and `ITEM` filled in, without what follows a `#`."""
     found: list[str] = []
     for text in LINE.findall(page.read_text("utf-8")):
-        command = shlex.join(shlex.split(text.replace("-j ...", f"-j {JUDGES}").replace(" ITEM", " i1"), comments=True))
+        command = shlex.join(
+            shlex.split(re.sub(r"-j (\.\.\.|a,b,c)", f"-j {JUDGES}", text).replace(" ITEM", " i1"), comments=True)
+        )
         if command.split()[1] not in WAITING and "--batch" not in command:
             found.append(command)
     return found
@@ -60,7 +62,11 @@ def furnish(folder: Path, env: dict[str, str]) -> None:
     _write(folder / "answers.jsonl", rows)
     _write(folder / "pairs.jsonl", pairs)
     _write(folder / "session.jsonl", session)
-    _write(folder / "week23.jsonl", session)
+    (folder / "week23").mkdir()
+    _write(folder / "week23" / "one.jsonl", session)
+    _write(folder / "contest.jsonl", [
+        {"question": f"Q{n}?", "model": model, "answer": f"{model} says {n}."} for n in range(8) for model in "mno"
+    ])  # fmt: skip
     (folder / "rules.txt").write_text("1. Waive a fee only up to 5 EUR.\n")
     labels = "".join(f"i{n},{'false' if n % 3 == 0 else 'true'},ann\n" for n in range(60))
     (folder / "labels.csv").write_text(f"item,value,labeller\n{labels}")
