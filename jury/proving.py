@@ -144,7 +144,7 @@ def read_cases(path: str | Path, *, expect: bool = True) -> list[dict[str, Any]]
     """The examples in a file, each an object, with an `expect` unless it may lack it. Raises `DataError`."""
     file = Path(path)
     try:
-        lines = file.read_text("utf-8-sig").splitlines()
+        lines = file.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{file}: cannot be read: {error}", "encoding", file=str(file)) from None
     found: list[dict[str, Any]] = []

@@ -195,6 +195,14 @@ def test_an_unreadable_reply_is_asked_live(tmp_path, server, vendor):
     assert failed[0].judgment.usage.cost > 0  # it was paid
 
 
+def test_a_reply_with_odd_line_breaks_is_one_reply(tmp_path, server, vendor):
+    said = "one\u2028two\u0085three"
+    server.answer = lambda body: json.dumps({"explanation": said, "value": True}, ensure_ascii=False)
+    report, _ = batched(spec_of(vendor), tmp_path, server)
+    assert (report.answered, report.failed) == (5, 0)
+    assert {j.judgment.verdict.explanation for j in Run.open(tmp_path).judgments()} == {said}
+
+
 def test_the_budget_holds_for_batches(tmp_path, server, vendor):
     report, _ = batched(spec_of(vendor, budget=0.0), tmp_path, server)
     assert (report.batches, report.unsent) == (0, 5)

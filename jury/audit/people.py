@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
@@ -168,15 +169,20 @@ def _first(row: dict[str, Any], names: Sequence[str]) -> Any:
 
 def _rows(file: Path, text: str) -> list[dict[str, Any]]:
     if file.suffix.lower() in (".csv", ".tsv"):
-        lines = text.splitlines(keepends=True)
-        return [dict(r) for r in csv.DictReader(lines, delimiter="\t" if file.suffix.lower() == ".tsv" else ",")]
+        table = csv.DictReader(StringIO(text, newline=""), delimiter="\t" if file.suffix.lower() == ".tsv" else ",")
+        try:
+            return [dict(r) for r in table]
+        except csv.Error as error:
+            raise DataError(
+                f"{file}: cannot be read after line {table.line_num}: {error}", "bad_csv", file=str(file)
+            ) from None
     rows: list[dict[str, Any]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
             row: Any = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"{file}: line {number} is not JSON: {error}", "bad_json", file=str(file)) from None
         if not isinstance(row, dict):
             raise DataError(f"{file}: line {number} is no JSON object", "bad_json", file=str(file))

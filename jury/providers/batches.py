@@ -206,7 +206,7 @@ class AnthropicBatches:
 
 def _lines(text: str) -> list[Mapping[str, Any]]:
     made: list[Mapping[str, Any]] = []
-    for line in text.splitlines():
+    for line in text.split("\n"):  # of line breaks JSON escapes this one alone: replies may hold the others
         if line.strip():
             value: Any = bodies.decode(line)
             made.append(_object(value))

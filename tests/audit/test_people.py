@@ -76,6 +76,23 @@ def test_a_file_names_people_and_reasons_in_its_own_words(tmp_path):
     ]
 
 
+def test_a_note_may_hold_any_line_break(tmp_path):
+    note = "one\u2028two\u0085three"
+    (tmp_path / "l.jsonl").write_text(
+        json.dumps({"item": "0", "value": True, "note": note}, ensure_ascii=False), "utf-8"
+    )
+    (tmp_path / "l.csv").write_text(f"item,value,note\n0,PASS,{note}\n", "utf-8")
+    assert [read_labels(tmp_path / name)[0].note for name in ("l.jsonl", "l.csv")] == [note, note]
+
+
+def test_files_that_nobody_can_read_are_told(tmp_path):
+    (tmp_path / "l.csv").write_text(f"item,value\n0,{'x' * 200_000}\n")
+    (tmp_path / "l.jsonl").write_text('{"item": 1, "value": ' + "[" * 20_000 + "]" * 20_000 + "}")
+    for name, says in (("l.csv", "cannot be read after line 1"), ("l.jsonl", "line 1 is not JSON")):
+        with pytest.raises(DataError, match=says):
+            read_labels(tmp_path / name)
+
+
 def test_labels_of_another_run_are_refused_and_strays_are_counted(tmp_path):
     run = pointwise(tmp_path / "run", [{"x": True}] * 3)
     with pytest.raises(DataError, match="none of the labels"):

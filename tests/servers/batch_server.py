@@ -92,14 +92,15 @@ class BatchServer:
             bad = [r for r in batch["requests"] if self._fate(r, batch) not in ("ok", "missing")]
             for key, lines in (("output_file_id", good), ("error_file_id", bad)):
                 if lines:
-                    self.files[f"{key}_{name}"] = "\n".join(json.dumps(self._openai(r, batch)) for r in lines)
+                    told = (json.dumps(self._openai(r, batch), ensure_ascii=False) for r in lines)
+                    self.files[f"{key}_{name}"] = "\n".join(told)
                     made[key] = f"{key}_{name}"
         return made
 
     def results(self, name: str) -> str:
         batch = self.batches[name]
         kept = [r for r in reversed(batch["requests"]) if self._fate(r, batch) != "missing"]
-        return "\n".join(json.dumps(self._anthropic(r, batch)) for r in kept)
+        return "\n".join(json.dumps(self._anthropic(r, batch), ensure_ascii=False) for r in kept)
 
     def _fate(self, request: dict[str, Any], batch: dict[str, Any]) -> str:
         fates = [fate for text, fate in self.fate.items() if text in json.dumps(request)]
