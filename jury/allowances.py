@@ -89,7 +89,12 @@ class _Guard:
 
     def mine(self) -> bool:
         """Whether a cancellation is this guard's, and nobody else's besides."""
-        return self.fired is not None and self._task.uncancel() <= self._cancelling
+        return self.fired is not None and self._task.cancelling() - 1 <= self._cancelling
+
+    def leave(self) -> None:
+        """Takes its cancellation back, also from work that heard of it and gave something else."""
+        if self.fired is not None:
+            self._task.uncancel()
 
 
 async def within(allowances: Sequence[Allowance], work: Callable[[], Awaitable[T]]) -> T:
@@ -113,6 +118,7 @@ async def within(allowances: Sequence[Allowance], work: Callable[[], Awaitable[T
     finally:
         for allowance in allowances:
             allowance.end(guard)
+        guard.leave()
         _held.reset(token)
 
 

@@ -218,6 +218,29 @@ def test_two_deadlines_at_the_same_moment():
     virtual_time.run(once())
 
 
+@pytest.mark.parametrize("answer", ["late all the same", None])
+def test_work_that_hears_of_its_end_and_goes_on_leaves_nothing_behind(answer):
+    async def stubborn():
+        try:
+            await asyncio.sleep(50)
+        except asyncio.CancelledError:
+            if answer is None:
+                raise ValueError("own fault") from None
+        return answer
+
+    async def once():
+        task = asyncio.current_task()
+        try:
+            assert await within([Allowance(1, "a")], stubborn) == answer
+        except ValueError:
+            assert answer is None
+        assert task.cancelling() == 0
+        async with asyncio.timeout(5):
+            await asyncio.sleep(1)
+
+    virtual_time.run(once())
+
+
 def rows(n):
     return [{"id": f"r{i}", "input": "q", "output": f"a{i}"} for i in range(n)]
 
