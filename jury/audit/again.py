@@ -31,6 +31,7 @@ from jury.runner.estimate import quoted
 from jury.runner.governors import Governors
 from jury.runner.keeper import Asked, Keeper, now
 from jury.runner.questions import questions
+from jury.seating import check_count
 from jury.store import Run, RunWriter, StoredItem
 from jury.store.index import Index
 from jury.streams import as_completed
@@ -53,9 +54,8 @@ class Again:
     budget: float | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("items", 1), ("repetitions", 1)):
-            if getattr(self, name) < least:
-                raise ConfigError(f"{name} must be a whole number from {least}, got {getattr(self, name)}")
+        for name in ("items", "repetitions"):
+            check_count(name, getattr(self, name))
         if self.budget is not None:
             Budget(self.budget)  # which says what is wrong with it
 

@@ -237,3 +237,9 @@ def test_outputs_that_a_target_made_are_judged_again_as_they_were(tmp_path):
     run_sync(RunSpec(rows, jury, cache=False, target=target), tmp_path / "run")
     found = ask_again_sync(Run.open(tmp_path / "run"), Again(items=4, repetitions=2), jury=jury)
     assert (found.asked.live, found.asked.recalled) == (4, 4)
+
+
+@pytest.mark.parametrize("given", [{"items": 1.5}, {"items": "3"}, {"repetitions": True}, {"repetitions": 0}])
+def test_wrong_plans_are_told(given):
+    with pytest.raises(ConfigError, match="must be a whole number from 1"):
+        Again(**given)
