@@ -16,7 +16,7 @@ def filled(schema: dict[str, Any]) -> Any:
     if "anyOf" in schema:
         return filled(next(s for s in schema["anyOf"] if s.get("type") != "null"))
     if "enum" in schema:
-        return schema["enum"][0]
+        return "tie" if "tie" in schema["enum"] else schema["enum"][0]  # not always the same slot
     kind = schema.get("type")
     kind = next(k for k in kind if k != "null") if isinstance(kind, list) else kind
     if kind == "object":
