@@ -9,9 +9,12 @@ import pytest
 
 from jury import ConfigError, JudgeSpec, ProviderError, Reply, ScriptedProvider, Usage
 from jury.data import ToolCall
+from jury.providers.clients import Shared
 from jury.runner import RunSpec, estimate, replay, run_sync
 from jury.store import Run
 from jury.targets import TargetSpec
+from tests.servers.answers import Answer, chat_reply
+from tests.servers.provider_server import ProviderServer
 
 ROWS = [{"id": f"r{i}", "input": f"q{i}", "output": "an old one"} for i in range(5)]
 
@@ -223,6 +226,24 @@ def test_what_a_function_says_it_cost_uses_up_the_budget(tmp_path):
     assert (report.spent, report.totals["n_pass"]) == (0.5, 2)
     assert run_sync(spec.with_changes(budget=10), tmp_path).totals["n_pass"] == 5
     assert len(asked) == 5
+
+
+@pytest.mark.parametrize("model", [None, "bot"])
+def test_connections_to_an_address_are_closed_with_the_run(tmp_path, monkeypatch, model):
+    closed = []
+    close = Shared.close
+
+    async def told(self):
+        closed.append(self)
+        await close(self)
+
+    monkeypatch.setattr(Shared, "close", told)
+    answer = chat_reply("the answer to q") if model else Answer(b'{"output": "the answer to q"}')
+    with ProviderServer(lambda request: answer) as server:
+        url = server.openai_url if model else f"{server.openai_url}/chat/completions"
+        report = run_sync(spec_of({"url": url, "model": model}, rows=ROWS[:2]), tmp_path)
+    assert report.totals["n_pass"] == 2
+    assert len(closed) == 1
 
 
 def test_a_key_that_is_missing_is_told_before_the_first_call(tmp_path, monkeypatch):

@@ -309,6 +309,7 @@ async def run_batches(
             batches.close()
             if target is not None:
                 target.route(Governors.gone)
+                await target.close()
         return batches.report
 
 

@@ -231,6 +231,8 @@ async def run(
         finally:
             if cache is not None:
                 cache.close()
+            if target is not None:
+                await target.close()
         _leave(it, manifest, started, changed, done)
         return _report(it, Path(folder), changed, done)
 

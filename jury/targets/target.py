@@ -115,6 +115,11 @@ class Target:
         if self.provider is not None:
             self._provider = through(self.provider)
 
+    async def close(self) -> None:
+        """Closes the connections to an address. A provider that others have too stays as it is."""
+        if self.spec.provider is None and self.spec.url is not None and isinstance(self._provider, OpenAIProvider):
+            await self._provider.close()
+
     def question(self, point: DataPoint) -> Question:
         """What the target is asked about an item. Calls nobody. Raises `DataError` for an input that is none."""
         maker = self._keys
