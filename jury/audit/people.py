@@ -156,7 +156,8 @@ def keep_labels(run: Run, labels: Iterable[Label]) -> int:
             raise DataError(f"label of item {label.item!r}: {run.folder} holds no such item", "bad_json")
         value = value_of_label(label, scale)
         known = there.get((label.item, label.labeller))
-        if known is None or value_of_label(known, scale) != value or known.note != label.note:
+        anew = bool(label.values) and known is not None and known.values != label.values  # by criterion
+        if known is None or anew or value_of_label(known, scale) != value or known.note != label.note:
             new.append(label)
     for label in new:
         run.add_label(label)

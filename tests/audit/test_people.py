@@ -129,6 +129,14 @@ def test_kept_labels_stand_in_the_run_once(tmp_path):
     assert audited(run).contested == ("0",)
 
 
+def test_a_label_by_criterion_that_changed_is_kept(tmp_path):
+    run = pointwise(tmp_path / "run", [{"x": True}])
+    for tone in (True, False, False):
+        keep_labels(run, [Label("0", "ann", None, {"tone": tone})])
+    assert [label.values for _, label in run.label_lines()] == [{"tone": True}, {"tone": False}]
+    assert keep_labels(run, [Label("0", "ann")]) == 0  # which says nothing of the criteria
+
+
 def test_a_wrong_label_keeps_all_of_them_out(tmp_path):
     run = pointwise(tmp_path / "run", [{"x": True}] * 3)
     for wrong in (Label("1", "ann", "perhaps"), Label("9", "ann", True)):
