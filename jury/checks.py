@@ -51,7 +51,7 @@ def recall(text: str, reference: str) -> tuple[float, list[str]]:
     return (1.0 if not wanted else 1 - len(missing) / len(wanted)), missing
 
 
-def exact_match(output: str, expected_output: str) -> tuple[bool, str] | None:
+def exact_match(output: str, expected_output: str = "") -> tuple[bool, str] | None:
     """True if the output is the reference, letter case, white space and outer marks apart. None without a reference."""
     if not expected_output.strip():
         return None
@@ -59,7 +59,7 @@ def exact_match(output: str, expected_output: str) -> tuple[bool, str] | None:
     return same, "the reference, word for word" if same else f"not word for word {_shown(expected_output)}"
 
 
-def reference_recall(output: str, expected_output: str, data: Any) -> tuple[bool, str] | None:
+def reference_recall(output: str, expected_output: str = "", data: Any = None) -> tuple[bool, str] | None:
     """True if the output holds at least 60% of the reference's words. None where there is nothing to compare with.
 
     Without a reference: true if 60% of the output's own words stand in the item's `context`.

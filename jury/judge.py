@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sysconfig
 import time
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 from jury import namespace
@@ -254,7 +257,8 @@ class Seat:
         except Exception as error:
             if propagate and self.function is not None:
                 raise
-            detail = redact(f"{type(error).__name__}: {error}")  # a client may have put its key into the text
+            place = "" if self.function is None else _place(error)
+            detail = redact(f"{type(error).__name__}: {error}") + place  # a client may have put its key into the text
             verdict, usage = Verdict("error", failure=Failure("exception", detail)), None
         criterion = case.format.criterion if case.format else None
         return Judgment(self.name, verdict, repetition, case.order, usage=usage, criterion=criterion)
@@ -349,7 +353,7 @@ class Seat:
             case.order,
             usage=usage,
             latency_s=took,
-            notes=how.notes,
+            notes=(*how.notes, *(function.lacking(self.name, case.item) if verdict.decided else ())),
             criterion=how.criterion,
         )
 
@@ -365,3 +369,19 @@ def _settings(base: Settings, given: Mapping[str, Any] | Settings | None) -> Set
     if given is None:
         return base
     return given if isinstance(given, Settings) else replace(base, **given)
+
+
+def _place(error: BaseException) -> str:
+    """` (judges.py:14)`: the innermost line of the user's own code that it went through, if any."""
+    home = str(Path(__file__).parent)
+    libraries = tuple(p for p in (home, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib"))) if p)
+    while True:
+        passed = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(error.__traceback__)]
+        own = [(file, line) for file, line in passed if not file.startswith(("<", *libraries))]
+        if own or error.__cause__ is None:
+            break
+        error = error.__cause__
+    if not own:
+        return ""
+    file, line = Path(own[-1][0]), own[-1][1]
+    return f" ({file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file.name}:{line})"

@@ -10,7 +10,7 @@ import threading
 import numpy
 import pytest
 
-from jury import JudgeSpec, PanelResult, llm_jury
+from jury import ConfigError, JudgeSpec, PanelResult, llm_jury
 from jury.providers.function import read_result
 from jury.results import Failure, Usage, Verdict
 from jury.scales import Boolean, Labels, Numeric
@@ -174,3 +174,30 @@ def test_usage_may_hold_numbers_of_numpy():
 def test_repetitions_with_a_broken_usage_are_failed_calls_and_no_crash():
     result, vote = beside(lambda output: {"value": True, "usage": {"input_tokens": "12"}}, repetitions=2)
     assert (result.value, vote.failed_calls) == (True, 2)
+
+
+def test_a_verdict_without_what_it_was_to_be_held_against_is_told(caplog):
+    def correct(output, expected_output):
+        return expected_output in output
+
+    def lenient(output, expected_output=""):
+        return expected_output in output
+
+    def careful(output, expected_output):
+        return expected_output in output if expected_output else None
+
+    jury = llm_jury(criteria="x", judges=[correct, lenient, careful], min_successful_judges=2)
+    results = [jury.judge_sync(input="q", output="a") for _ in range(2)]
+    assert results[0].notes == ("correct: asked for expected_output, which the item does not have",)
+    assert [r.message.split(":")[0] for r in caplog.records] == [
+        "judge correct asks for expected_output, and an item has none"
+    ]
+    caplog.clear()
+    assert jury.judge_sync(input="q", output="a", expected_output="a").notes == ()
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("name", ["outputs", "expected_outputs", "inputs"])
+def test_a_parameter_that_is_nearly_a_name_is_not_the_whole_case(name):
+    with pytest.raises(ConfigError, match=f"{name!r} meant to be {name[:-1]!r}"):
+        llm_jury(criteria="x", judges=[eval(f"lambda {name}: True")])

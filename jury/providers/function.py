@@ -7,14 +7,18 @@
 It returns a value of the scale, `(value, explanation)`, a mapping with `value`, `explanation`, `abstain`, `evidence`,
 `usage`, or a `Verdict`; None is an abstention. A plain function runs in a thread: one that waits holds up nobody.
 Whatever a function raises or returns, what it costs is its own vote: never the process, never the panel.
+A text that an item does not have is empty. Where a function names it without a default and decides all the same, a
+warning says so once, and so do the notes of each vote: with nothing expected, `expected_output in output` always holds.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import math
 from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any, cast
 
 from jury.errors import ConfigError, DataError, ReplyError
@@ -22,6 +26,8 @@ from jury.results import Failure, Usage, Verdict
 from jury.scales import Scale
 from jury.tasks import in_thread
 from jury.values import plain
+
+logger = logging.getLogger("jury.providers.function")
 
 # Parameter name -> the template path whose text it gets. `data`, `row` and `prompt` are handed over as they are.
 TEXTS = {
@@ -35,6 +41,8 @@ TEXTS = {
     "reference": "reference",
 }
 OBJECTS = ("data", "row", "prompt")
+_OPTIONAL = ("input", "expected_output", "question", "reference")  # what an item may lack
+_NEAR = 0.85  # of difflib's likeness: `outputs` is no name for the whole case
 _RESULT_KEYS = frozenset({"value", "explanation", "abstain", "evidence", "usage"})
 _USAGE = ("calls", "input_tokens", "output_tokens", "cached_input_tokens", "cost")
 
@@ -48,11 +56,28 @@ class FunctionJudge:
             getattr(function, "__call__", None)  # noqa: B004 - an object with an async __call__
         )
         self.names, self.whole = _parameters(function, kind)
+        self._needed = tuple(n for n in self.names if n in _OPTIONAL and _required(function, n))
+        self._told: set[str] = set()
 
     @property
     def wanted(self) -> frozenset[str]:
         """The template paths its arguments need."""
         return frozenset(TEXTS[n] for n in self.names if n in TEXTS)
+
+    def lacking(self, judge: str, item: Any) -> tuple[str, ...]:
+        """What the function asks for and the item does not have, as notes; the first of each kind is warned of."""
+        missing = [n for n in self._needed if getattr(item, n, True) in (None, "")]
+        for name in missing:
+            if name not in self._told:
+                self._told.add(name)
+                logger.warning(
+                    "judge %s asks for %s, and an item has none: it gets an empty text. Name the column that holds it "
+                    "(--map %s=COLUMN), or give the parameter a default if it may be missing",
+                    judge,
+                    name,
+                    name,
+                )
+        return tuple(f"asked for {name}, which the item does not have" for name in missing)
 
     async def __call__(self, case: Any, argument: Callable[[str], Any]) -> Any:
         keywords = {name: argument(name) for name in self.names}
@@ -92,6 +117,8 @@ def _parameters(function: Callable[..., Any], kind: str) -> tuple[tuple[str, ...
     side = {"question", "response_a", "response_b", "reference"}
     mine = {"input", "output", "expected_output"}
     known = (TEXTS.keys() | set(OBJECTS)) - (mine if kind == "pairwise" else side)
+    if len(usable) == 1 and usable[0].name not in TEXTS.keys() | set(OBJECTS):
+        _check_near(function, usable[0].name, known)
     if (
         len(usable) == 1
         and usable[0].name not in TEXTS.keys() | set(OBJECTS)
@@ -111,6 +138,21 @@ def _parameters(function: Callable[..., Any], kind: str) -> tuple[tuple[str, ...
                 f"{sorted(known)}, or take one parameter of another name, which gets the whole case"
             )
     return tuple(names), False
+
+
+def _check_near(function: Callable[..., Any], name: str, known: Iterable[str]) -> None:
+    near = get_close_matches(name, list(known), n=1, cutoff=_NEAR)
+    if near:
+        called = getattr(function, "__name__", repr(function))
+        raise ConfigError(
+            f"judge function {called}: is the parameter {name!r} meant to be {near[0]!r}? A single parameter of "
+            "another name gets the whole case: call it case"
+        )
+
+
+def _required(function: Callable[..., Any], name: str) -> bool:
+    parameter = inspect.signature(function).parameters[name]
+    return parameter.default is parameter.empty
 
 
 def read_result(result: Any, scale: Scale) -> tuple[Verdict, Usage | None]:
