@@ -72,6 +72,7 @@ class Forecaster:
         self._calibrated: Any = None
         self._checked = self._differed = 0
         self.fitting = False
+        self.taught: set[str | None] = set()  # items of earlier passes: asked about again, they teach nothing new
 
     @property
     def foresight(self) -> Foresight:

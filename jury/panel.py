@@ -223,7 +223,7 @@ class Panel:
         """All votes on one item, stand-ins last. `poll(seat, replacement)` gives one judge's vote. Nobody stands in
         after the item's time."""
         if self.forecaster is not None:
-            votes, settled = await self._as_foreseen(self.forecaster, seats, poll)
+            votes, settled = await self._as_foreseen(self.forecaster, seats, poll, clock.item if clock else None)
         elif self.spec.escalate is not None:
             votes, settled = await self._in_tiers(self.spec.escalate, seats, poll, clock.item if clock else None)
         elif not self.spec.stop or len(seats) < 2:
@@ -283,13 +283,17 @@ class Panel:
         return [votes[i] for i in sorted(votes)], False
 
     async def _as_foreseen(
-        self, forecaster: Forecaster, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]]
+        self,
+        forecaster: Forecaster,
+        seats: Sequence[Seat],
+        poll: Callable[[Seat, bool], Awaitable[V]],
+        item: str | None,
     ) -> tuple[list[V], bool]:
         """The votes up to the moment when the verdict is sure enough, or all of them to learn from; whether it came."""
         plan = forecaster.plan()
         if plan is None:
             polled = await together([_vote(poll, s) for s in seats])
-            if not any(v.failed for v in polled):
+            if not any(v.failed for v in polled) and item not in forecaster.taught:
                 forecaster.learn([v.value if v.decided else None for v in polled])
                 if forecaster.due:
                     forecaster.price(relative(usual_costs(self.seats)))

@@ -155,3 +155,15 @@ def test_a_run_learns_from_its_folder(tmp_path):
     history = Run.open(tmp_path).manifest.history[-1]
     assert history["foresight"]["bound"] <= 0.05
     assert replay(tmp_path).same
+
+
+def test_a_run_learns_each_item_once_and_nothing_of_other_criteria(tmp_path):
+    def learned(criteria, n=40, **more):
+        jury = {"criteria": criteria, "judges": [judge(i) for i in range(5)], **more}
+        run_sync(RunSpec(rows(n), jury), tmp_path)
+        return Run.open(tmp_path).manifest.history[-1].get("foresight", {}).get("learned")
+
+    assert learned("c") is None
+    assert learned("c", stop=0.95) == 40
+    assert learned("c", n=50, stop=0.95) == 50
+    assert learned("other", n=50, stop=0.95) == 50

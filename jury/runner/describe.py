@@ -15,6 +15,7 @@ from jury.judge import Seat
 from jury.keys import function_name, shaping_settings
 from jury.pairwise import WINNERS, PairwiseJury
 from jury.panel import Panel
+from jury.pointwise import Jury
 from jury.providers import prices
 from jury.runner.described import criteria_of, session_changes, session_scale, session_shaping
 from jury.runner.spec import AnyJury, RunSpec
@@ -145,6 +146,22 @@ def fingerprint(jury: AnyJury) -> str:
             "method": None if pairwise or jury.method is None else jury.method.shaping,
         }
     return digest(json.dumps(shaping, sort_keys=True, default=repr).encode("utf-8", "surrogatepass"))
+
+
+def voters(jury: Jury | PairwiseJury) -> str:
+    """A digest of what shapes the votes of the seats, not of what is made of them."""
+    asked = ("id", "model", "prompt", "settings", "function")
+    pairwise = isinstance(jury, PairwiseJury)
+    shaping = {
+        "seats": [{what: about[what] for what in asked} for about in map(_seat, jury.panel.seats)],
+        "variables": jury.variables,
+        "repetitions": jury.spec.repetitions,
+        "scale": repr(WINNERS if pairwise else jury.scale),
+        "orders": jury.orders if pairwise else (),
+        "criteria": jury.criteria,
+        "method": None if isinstance(jury, PairwiseJury) or jury.method is None else jury.method.shaping,
+    }
+    return digest(json.dumps(shaping, sort_keys=True, default=repr).encode("utf-8", "surrogatepass"))[:16]
 
 
 def changes(before: RunManifest, now: RunManifest) -> list[str]:

@@ -31,6 +31,7 @@ from jury.runner.describe import (
     panels_of,
     price_sources,
     seats_of,
+    voters,
 )
 from jury.runner.entries import Entry, entries, from_stdin
 from jury.runner.governors import Governors
@@ -92,6 +93,7 @@ class _Pass:
     skipped: int = 0
     fault: JuryError | None = None
     on_result: Callable[[str, Mapping[str, Any]], None] | None = field(default=None)
+    voters: str = ""
 
     async def todo(self) -> AsyncIterator[Entry]:
         """The items that must be asked about; the others are counted from their last result."""
@@ -135,7 +137,7 @@ class _Pass:
             result: PanelResult | Comparison = unpaid(entry, self.budget.limit if self.budget else 0.0)
         else:
             result = self._for_money(await self._judge(made))
-        stored = self.writer.add_result(StoredResult(item.id, item.number, result, seal))
+        stored = self.writer.add_result(StoredResult(item.id, item.number, result, seal, self.voters))
         self.judged += 1
         self._count(stored, new=True)
 
@@ -214,10 +216,10 @@ async def run(
             producer, seal = Producer(target, spec, writer, budget), f"{seal} {target.identity}"
         it = _Pass(
             spec, jury, writer, keeper, Totals(manifest.kind), halt or Halt(), seal, keep_errors, budget, producer,
-            on_result=on_result,
+            on_result=on_result, voters="" if isinstance(jury, SessionJury) else voters(jury),
         )  # fmt: skip
         started = now()
-        remember(jury, writer.folder)
+        remember(jury, writer)
         done = False
         try:
             with _governed(it, govern):

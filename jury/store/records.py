@@ -98,6 +98,8 @@ class StoredJudgment:
 class StoredResult:
     """The verdict on one item. `seal` digests the item and everything that was to be asked about it.
 
+    `voters` digests what shapes the seats' votes, whatever the item and the rule.
+
     `complete`: nothing about it failed, was left out for money, or waits for another call.
     """
 
@@ -105,9 +107,11 @@ class StoredResult:
     number: int
     result: Result
     seal: str = ""
+    voters: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        return {"item": self.item, "number": self.number, "seal": self.seal, "result": self.result.to_dict()}
+        voters = {"voters": self.voters} if self.voters else {}
+        return {"item": self.item, "number": self.number, "seal": self.seal, **voters, "result": self.result.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
