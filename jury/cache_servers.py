@@ -120,7 +120,7 @@ class RedisCache(ServerCache):
         try:
             import redis
         except ImportError:
-            raise MissingExtra("a cache in Redis needs: pip install 'jury-llm[redis]'") from None
+            raise MissingExtra.of("a cache in Redis needs an extra", "redis") from None
         self.faults = (OSError, redis.RedisError)
         self._db: Any = cast("Any", redis.Redis).from_url(
             url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S, retry=None
@@ -196,7 +196,7 @@ class PostgresCache(ServerCache):
         try:
             import pg8000.native
         except ImportError:
-            raise MissingExtra("a cache in PostgreSQL needs: pip install 'jury-llm[postgres]'") from None
+            raise MissingExtra.of("a cache in PostgreSQL needs an extra", "postgres") from None
         self._make = pg8000.native.Connection
         self.faults = (OSError, pg8000.native.Error)
         self._given = _connection(url)

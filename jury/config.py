@@ -20,7 +20,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
-from jury.errors import ConfigError
+from jury.errors import ConfigError, install
 
 FILE = "jury.yaml"
 _KNOWN = ("judges", "providers", "prices")
@@ -92,10 +92,18 @@ def read_yaml(path: Path) -> Any:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not a readable YAML file: not UTF-8 (byte {error.start})") from None
     except (yaml.YAMLError, RecursionError) as error:
-        mark: Any = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark is not None else ""
-        what = getattr(error, "problem", None) or " ".join(str(error).split())
-        raise ConfigError(f"{path}{where} is not a readable YAML file: {what}") from None
+        raise ConfigError(yaml_fault(path, error)) from None
+
+
+def yaml_fault(path: Path, error: Exception, first: int = 1) -> str:
+    """Where a YAML text is broken and how, in one sentence. `first`: the line of the file on which the text begins."""
+    mark: Any = getattr(error, "problem_mark", None)
+    where = f", line {mark.line + first}, column {mark.column + 1}," if mark is not None else ""
+    what = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is nested too deep"
+    hint = ""
+    if any(part in what for part in ("mapping values", "expected ','", "could not find expected ':'")):
+        hint = " (a text that holds `: `, or in brackets `,` `?` `[` or `{`, needs quotes)"
+    return f"{path}{where} is not a readable YAML file: {what}{hint}"
 
 
 def _near(path: Path) -> str:
@@ -120,6 +128,6 @@ def default_judges() -> tuple[str, ...]:
     if not judges:
         raise ConfigError(
             "no judges: pass judges=[...], or set JURY_JUDGES=openai/<model>,anthropic/<model>, or list `judges:` in "
-            f"{FILE}. Without any key: judges=['local/qwen2.5-coder-1.5b'] (pip install \"jury-llm[local]\")"
+            f"{FILE}. Without any key: judges=['local/qwen2.5-coder-1.5b'], after {install('local')}"
         )
     return judges

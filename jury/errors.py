@@ -83,8 +83,18 @@ class DataError(JuryError, ValueError):
         self.line = line
 
 
+def install(extra: str) -> str:
+    """How an extra gets onto this machine: the command for the package, and the one for who has a checkout."""
+    return f'pip install "jury-llm[{extra}]"  (in a checkout: pip install -e ".[{extra}]")'
+
+
 class MissingExtra(JuryError, ImportError):
     """An optional package is missing; the message holds the command that installs it."""
+
+    @classmethod
+    def of(cls, need: str, extra: str) -> MissingExtra:
+        """`need` is a sentence's start, such as "the labelling page needs starlette"; `extra` one of pyproject.toml."""
+        return cls(f"{need}: {install(extra)}")
 
 
 class CallError(JuryError):

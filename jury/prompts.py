@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
+from jury.config import yaml_fault
 from jury.errors import ConfigError
 
 PROMPT_FILE, SYSTEM_FILE = "prompt.md", "system.md"
@@ -112,7 +113,7 @@ def _split(text: str, file: Path) -> tuple[Mapping[str, Any], str]:
     try:
         meta: Any = yaml.safe_load("\n".join(lines[1:end])) or {}
     except yaml.YAMLError as error:
-        raise ConfigError(f"{file}: the front matter is not YAML: {error}") from None
+        raise ConfigError(f"the front matter of {yaml_fault(file, error, first=2)}") from None
     if not isinstance(meta, dict):
         raise ConfigError(f"{file}: the front matter must be a mapping")
     return cast("dict[str, Any]", meta), "\n".join(lines[end + 1 :]).strip("\n")

@@ -14,10 +14,10 @@ FLOORS = (
     (
         "data",
         "scales",
+        "config",
         "rubrics.",
         "plain",
         "results",
-        "config",
         "sync",
         "streams",
         "stats.",

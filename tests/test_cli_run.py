@@ -143,7 +143,7 @@ def test_options_without_a_sense(home, capsys, options, says):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"a: [1\nb: 2\n", "broken.yaml, line 2 is not a readable YAML file"),
+        (b"a: [1\nb: 2\n", "broken.yaml, line 2, column 2, is not a readable YAML file: expected ',' or ']'"),
         (b"\xff\xfe\x00", "not UTF-8 (byte 0)"),
         (b"- 1\n", "must hold a mapping, got list"),
         (b"", "must hold a mapping"),

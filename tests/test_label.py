@@ -575,5 +575,6 @@ def test_an_item_of_very_many_texts_stays_small(tmp_path):
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(serving, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"starlette and uvicorn: pip install 'jury-llm\[label\]'"):
+    told = r"starlette and uvicorn: pip install \"jury-llm\[label\]\".*checkout: pip install -e \"\.\[label\]\""
+    with pytest.raises(MissingExtra, match=told):
         serving.check_extra()

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jury.errors import install
 from jury.report import markup, packing, plots
 from jury.report.figures import csv_link, figure
 from jury.report.layout import sentence
@@ -241,7 +242,7 @@ def test_tables_stand_where_nothing_draws(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(plots, "available", lambda: False)
     rate = Rate(0.5, 0.2, 0.8, 4, 2, text="50% (20% to 80%)")
     page = Source(html(report(criteria=(CriterionFacts("tone", items=4, rate=rate, scores={"1": 1, "2": 3}),))))
-    assert "pip install 'jury-llm[report]'" in page.visible
+    assert install("report") in page.visible
     assert not [a for tag, a in page.elements if tag == "svg" and a.get("role") == "img"]
     assert "tone: scores" in page.visible or "tone: verdicts" in page.visible
 

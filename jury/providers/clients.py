@@ -167,7 +167,7 @@ def http_client(sdk: Any) -> Http:
             return Http(sdk.DefaultAioHttpClient(limits=limits, follow_redirects=False), None)
         except RuntimeError:  # the SDK's word for a missing extra
             if wanted == "aiohttp":
-                raise MissingExtra("JURY_TRANSPORT=aiohttp needs: pip install 'jury-llm[aiohttp]'") from None
+                raise MissingExtra.of("JURY_TRANSPORT=aiohttp needs an extra", "aiohttp") from None
     trust = _trust(library.__name__)
     return Http(sdk.DefaultAsyncHttpxClient(limits=limits, follow_redirects=False, verify=trust), PER_CLIENT)
 

@@ -20,11 +20,11 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
-from jury.errors import ConfigError, MissingExtra
+from jury.errors import ConfigError, MissingExtra, install
 
 logger = logging.getLogger("jury.providers.local")
 Progress = Callable[[int, int], None]  # bytes done, bytes in all
-INSTALL = 'pip install "jury-llm[local]"  (in a checkout: pip install -e ".[local]")'
+INSTALL = install("local")
 OWN_FILE = "JURY_LOCAL_GGUF"
 _BLOCK = 4 << 20
 

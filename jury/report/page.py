@@ -12,6 +12,7 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 
+from jury.errors import install
 from jury.report import packing, plots
 from jury.report.figures import figure
 from jury.report.layout import SIGNS, badge, section
@@ -85,7 +86,7 @@ def _body(report: Report) -> Markup:
     draws = (
         None
         if plots.available()
-        else tag("p", f"Tables stand where plots would be: pip install '{plots.EXTRA}' draws them.", class_="note-line")
+        else tag("p", f"Tables stand where plots would be. To have them drawn: {install('report')}", class_="note-line")
     )
     return tag(
         "div",

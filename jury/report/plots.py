@@ -15,7 +15,6 @@ from typing import Any
 
 from jury.report.markup import Content, Markup, flat
 
-EXTRA = "jury-llm[report]"
 _SVG = "http://www.w3.org/2000/svg"
 _KEPT = frozenset(
     [

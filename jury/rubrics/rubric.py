@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
+from jury.config import read_yaml
 from jury.errors import ConfigError
 from jury.rubrics.criterion import Criterion
 from jury.rubrics.passrule import PassRule
@@ -105,17 +106,8 @@ class Rubric:
     @classmethod
     def from_file(cls, path: str | Path) -> Rubric:
         """A rubric from a YAML or JSON file. Raises `ConfigError` naming the file, and the place where it is broken."""
-        import yaml  # only where a file is read
-
         file = Path(path)
-        try:
-            data: Any = yaml.safe_load(file.read_text("utf-8-sig"))
-        except (yaml.YAMLError, RecursionError) as error:
-            raise ConfigError(f"{file}: not YAML: {' '.join(str(error).split())}") from None
-        except OSError as error:
-            raise ConfigError(f"{file}: cannot be read: {error.strerror or error}") from None
-        except UnicodeDecodeError as error:
-            raise ConfigError(f"{file}: cannot be read: not UTF-8 (byte {error.start})") from None
+        data: Any = read_yaml(file)
         if not isinstance(data, Mapping):
             raise ConfigError(f"{file}: a rubric is a mapping with criteria")
         return cls.from_dict(cast("Mapping[str, Any]", data), name=file.stem)
