@@ -2,6 +2,7 @@
 
     people.py       label files, and the one label of an item where several people gave one
     reading.py      verdicts, votes and labels of a run, aligned by item
+    early.py        runs that stopped early: whose votes still say something about the judge
     criteria.py     one criterion of several, as a run of its own
     calibrating.py  judges and panel against people; the corrected pass rate; weights and confidences for later runs
     keeping.py      calibration.json of a run folder: what was found, and which test labels were spent
@@ -31,6 +32,7 @@ from jury.audit.comparing import RunDifference, compare_runs
 from jury.audit.contest import Pool, hold_contest, hold_contest_sync, next_pairs, pool
 from jury.audit.criteria import criteria_of, of_criterion
 from jury.audit.drifting import Drift, drift
+from jury.audit.early import ONLY_WHERE, Polled, polled
 from jury.audit.gates import AgreementGate, Condition, Gate, gate, gate_agreement
 from jury.audit.keeping import keep, load_weights, roll_back_weights, spent
 from jury.audit.leaning import JudgeLeaning, leanings
@@ -44,6 +46,7 @@ from jury.audit.stable import Stability, stability
 from jury.audit.worth import Worth, worth
 
 __all__ = [
+    "ONLY_WHERE",
     "SAMPLED",
     "Again",
     "AgreementGate",
@@ -55,6 +58,7 @@ __all__ = [
     "Drift",
     "Gate",
     "JudgeLeaning",
+    "Polled",
     "Pool",
     "PutBack",
     "Repeats",
@@ -84,6 +88,7 @@ __all__ = [
     "next_pairs",
     "of_criterion",
     "part_of",
+    "polled",
     "pool",
     "quote_again",
     "read_labels",

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from jury.audit.early import polled
 from jury.audit.people import SAMPLED
 from jury.audit.reading import Audited, Judged
 from jury.errors import ConfigError
@@ -169,9 +170,9 @@ def calibrate(audit: Audited, *, sampled: str, part: str = "development", exclud
     kept = {one.item.id for one in usable if part_of(one.item.id) == part}
     table_rows = [i for i, one in enumerate(audit.judged) if one.item.id in kept]
     truth, panel = audit.truth(), audit.verdicts()
-    columns = {PANEL: panel}
+    columns, seen = {PANEL: panel}, polled(audit)
     if len(audit.judges) > 1:
-        columns |= {judge: audit.votes_of(judge) for judge in audit.judges}
+        columns |= {judge: seen.fair(judge, audit.votes_of(judge)) for judge in audit.judges}
     rows = [
         _row(name, votes, [truth[i] for i in table_rows], table_rows, (audit, sampled))
         for name, votes in columns.items()
@@ -193,7 +194,7 @@ def calibrate(audit: Audited, *, sampled: str, part: str = "development", exclud
         weights=weights,
         brier=brier,
         confidence_error=error,
-        notes=(*_notes(sampled, len(labelled) - len(usable), rows[0]), *_of_people(audit)),
+        notes=(*_notes(sampled, len(labelled) - len(usable), rows[0]), *_of_people(audit), *filter(None, [seen.note])),
         holds_for=made_for,
         people=people_agree(audit),
     )

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from jury.audit.annotators import AlternativeAnnotator, alternative_annotator
 from jury.audit.calibrating import part_of
+from jury.audit.early import IN_PART, polled
 from jury.audit.reading import Audited
 from jury.results import Usage
 from jury.stats import (
@@ -56,7 +57,8 @@ class Worth:
     (chosen on one half), `against_best` the panel minus that judge in agreement with labels on the other half.
     `one_more`: share of items whose verdict one more vote could change. `price`: US dollars per decided item, None
     where a price is unknown. `annotators` is the Alternative Annotator Test of the panel, where three people or more
-    labelled the same items. `saying` puts it into words.
+    labelled the same items. `saying` puts it into words. Where asking stopped early, what is said of the panel is of
+    the items that everybody was asked about by lot, or undefined (`early.py`); `early` says so.
     """
 
     judges: int
@@ -73,10 +75,32 @@ class Worth:
     price: float | None
     annotators: AlternativeAnnotator
     saying: tuple[str, ...]
+    early: str = ""
 
 
 def worth(audit: Audited, *, seed: int = 0) -> Worth:
     """What the panel of a run is worth. A single judge, or a run without votes, leaves most undefined with a reason."""
+    seen = polled(audit)
+    whole = seen.whole(audit)
+    if whole is audit:
+        return _said(_valued(audit, seed))
+    standing = alternative_annotator(audit.verdicts(), _people(audit))
+    found = _unknown(audit) if whole is None else _valued(whole, seed)
+    return _said(replace(found, price=_price(audit), annotators=standing, early=seen.note))
+
+
+def _unknown(audit: Audited) -> Worth:
+    """Of a panel that was asked only in part: nothing about the panel as a whole."""
+    nothing = undefined("no_data", IN_PART)
+    blind = PanelWorth(nothing, nothing, {})
+    few = len(audit.labelled()) < ENOUGH
+    return Worth(
+        len(audit.judges), len(audit.judged), nothing, None, blind, few, None, nothing, None, None, nothing, None,
+        alternative_annotator([], {}), (),
+    )  # fmt: skip
+
+
+def _valued(audit: Audited, seed: int) -> Worth:
     table = audit.table()
     truth, panel = audit.truth(), audit.verdicts()
     codes = _plain_codes(table)
@@ -90,7 +114,7 @@ def worth(audit: Audited, *, seed: int = 0) -> Worth:
     target = panel if by_votes else truth
     best, agreement, against = _best(rows, target, panel, halves, audit) if several else (None, _NONE, None)
     cheapest = _cheapest(codes, table, panel, halves, audit) if several else None
-    found = Worth(
+    return Worth(
         judges=len(audit.judges),
         items=len(rows),
         alpha=_alpha(rows, table, seed) if several else _NONE,
@@ -106,7 +130,6 @@ def worth(audit: Audited, *, seed: int = 0) -> Worth:
         annotators=alternative_annotator(panel, _people(audit)),
         saying=(),
     )
-    return _said(found)
 
 
 def _alpha(rows: Sequence[Sequence[Category | None]], table: VoteTable, seed: int) -> Estimate:
@@ -224,8 +247,6 @@ def _price(audit: Audited, judge: str | None = None) -> float | None:
 
 
 def _said(found: Worth) -> Worth:
-    from dataclasses import replace
-
     words: list[str] = []
     votes = found.independent.votes
     if votes.value is not None:
@@ -247,7 +268,9 @@ def _said(found: Worth) -> Worth:
     if found.annotators.passes is not None:
         may = "may" if found.annotators.passes else "may not"
         words.append(f"by the Alternative Annotator Test the panel {may} stand in for a person")
-    if found.by_votes:
+    if found.early:
+        words.append(found.early)
+    elif found.by_votes:
         words.append(f"fewer than {ENOUGH} labels: what judges get wrong together cannot be seen")
     return replace(found, saying=tuple(words))
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jury.audit import Audited, Stability, Worth, stability
+from jury.audit import ONLY_WHERE, Audited, Polled, Stability, Worth, polled, stability
 from jury.report import words
 from jury.report.parts import ItemFacts, JudgeFacts, PanelFacts
 from jury.results import Comparison, Failure, PairVote, Vote
@@ -15,22 +15,24 @@ from jury.stats.bias import PositionBias
 from jury.stats.table import Category
 
 ODD = 0.7  # below this share of votes alike, a pair of judges is worth a look
+_PART = "asking stopped early: the verdicts are not of the full panel"
 MUCH = 0.1  # of votes that failed or flipped
 
 
 def panel(audit: Audited, items: Sequence[ItemFacts], valued: Worth | None, seed: int) -> PanelFacts:
     """`items` as the report shows them; `valued` is None where the panel cannot be valued (a plain numeric scale)."""
-    votes = {judge: audit.votes_of(judge) for judge in audit.judges}
+    seen = polled(audit)
+    votes = {judge: seen.fair(judge, audit.votes_of(judge)) for judge in audit.judges}
     rows = [list(row) for row in zip(*votes.values(), strict=True)] if votes else []
     several = len(audit.judges) > 1 and bool(rows)
     # Continuous numbers are never equal: votes are compared as pass and fail, or not at all.
     matrix = pair_matrix(rows, stat="percent") if several and audit.labels else None
     again = stability(audit, seed=seed)
-    position = _positions(audit)
+    position = {judge: found for judge, found in _positions(audit).items() if judge not in seen.late}
     quotes = _quotes(items)
     judges = tuple(
         replace(
-            _judge(audit, name, votes.get(name), again, position.get(name)),
+            _judge(audit, name, votes.get(name), again, (position.get(name), seen)),
             quotes_found=quotes[name, True],
             quotes_missing=quotes[name, False],
         )
@@ -45,14 +47,24 @@ def panel(audit: Audited, items: Sequence[ItemFacts], valued: Worth | None, seed
         effective=words.number(valued.independent.votes if valued is not None and several else empty, 1),
     )
     said = {
-        "agreement": _agreement(made, audit.judges),
-        "rates": _rates(made, "favours A in" if audit.paired else "passes"),
+        "agreement": _beside(_agreement(made, audit.judges), seen),
+        "rates": _beside(_rates(made, "favours A in" if audit.paired else "passes"), seen),
         "effective": _effective(made, len(audit.judges)),
         "failures": _failures(judges),
         "position": _position(judges) if audit.paired else "",
         "stability": _stability(judges, again),
     }
     return replace(made, sentences={k: v for k, v in said.items() if v and judges})
+
+
+def _beside(said: str, seen: Polled) -> str:
+    """A sentence, with what early stopping left out."""
+    if not seen.early:
+        return said
+    if not seen.lot:
+        return f"{said} Left out: {', '.join(seen.late)}, {ONLY_WHERE}.".strip()
+    items = words.count(len(seen.lot), "item")
+    return f"{said} What {', '.join(seen.late)} said counts on the {items} that all were asked about by lot.".strip()
 
 
 def _names(audit: Audited) -> list[str]:
@@ -104,26 +116,35 @@ def _judge(
     name: str,
     votes: Sequence[Category | None] | None,
     again: Stability,
-    position: PositionBias | None,
+    measured: tuple[PositionBias | None, Polled],
 ) -> JudgeFacts:
-    said = audit.votes_of(name) if votes is None else votes
+    position, seen = measured
+    cast = audit.votes_of(name)
+    said = cast if votes is None else votes
     passed = [audit.passed(v) for v in said]
     rated = passed.count(True) + passed.count(False)
     own: list[Vote | PairVote] = [v for one in audit.judged for v in one.result.votes if v.judge == name]
     panel = audit.verdicts()
+    if seen.early and not seen.exact:  # a verdict of the first tier alone is its own
+        panel = [verdict if at in seen.lot else None for at, verdict in enumerate(panel)]
     both = [a == b for a, b in zip(said, panel, strict=True) if a is not None and b is not None]
+    late = name in seen.late and not seen.lot
+    why = ONLY_WHERE if late else "no vote that passes or fails"
+    beside = (
+        ONLY_WHERE if late else "asking stopped early: the verdicts are not of the full panel" if seen.early else ""
+    )
     retest = next((j.retest for j in again.judges if j.judge == name), None)
     costs = [v.usage.cost if v.usage else 0.0 for v in own]
     known = [c for c in costs if c is not None]
-    told = Counter(words.shown(v) for v in said if v is not None)
+    told = Counter(words.shown(v) for v in cast if v is not None)
     return JudgeFacts(
         id=name,
         votes=sum(v.decided for v in own),
         rate=words.rate(
-            wilson(passed.count(True), rated) if rated else undefined("no_data", "no vote that passes or fails"),
+            wilson(passed.count(True), rated) if rated else undefined("no_data", why),
             passed.count(True),
         ),
-        with_panel=words.rate(wilson(sum(both), len(both)) if both else undefined("no_data"), sum(both)),
+        with_panel=words.rate(wilson(sum(both), len(both)) if both else undefined("no_data", beside), sum(both)),
         values=dict(told.most_common(30)),
         abstained=sum(v.abstained for v in own),
         failures=dict(Counter(f.kind for v in own if (f := _failure(v)) is not None).most_common()),
