@@ -129,7 +129,7 @@ class RedisCache(ServerCache):
 
     def _read(self, key: str) -> str | None:
         found = self._db.get(_name(key))
-        return None if found is None else cast("bytes", found).decode()
+        return None if found is None else cast("bytes", found).decode("utf-8", "replace")
 
     def _write(self, new: dict[str, tuple[str, str]]) -> None:
         lines = self._db.pipeline(transaction=False)

@@ -145,6 +145,24 @@ def test_another_run_pays_nothing(url, tmp_path):
     assert "127.0.0.1" in Run.open(tmp_path / "two").manifest.spec["cache"]
 
 
+def test_a_damaged_entry_is_asked_again(redis, tmp_path, caplog):
+    import redis as client
+
+    def spec(provider):
+        return RunSpec(
+            ROWS[:1], {"criteria": "damaged", "judges": [JudgeSpec("scripted/j", provider=provider)]}, cache=redis
+        )
+
+    run_sync(spec(ScriptedProvider(lambda r: '{"value": true}', rungs=("json",))), tmp_path / "one")
+    db = client.Redis.from_url(redis)
+    for name in db.scan_iter():
+        db.set(name, b"\xff\xfe")
+    db.close()
+    report = run_sync(spec(ScriptedProvider(lambda r: '{"value": true}', rungs=("json",))), tmp_path / "two")
+    assert (report.asked.live, report.totals["n_pass"]) == (1, 1)
+    assert "cannot be read" in caplog.text
+
+
 def test_the_command_line(url, monkeypatch, capsys):
     monkeypatch.setenv("JURY_CACHE", url)
     cache = opened(True)
