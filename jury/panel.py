@@ -174,6 +174,10 @@ class Panel:
         weights = [s.spec.weight for s in self.seats]
         return Forecaster(scale.values, weights, self.rule, self.quorum(), cast("float", self.spec.stop))
 
+    def forget(self) -> None:
+        """Learns anew when to stop early, as every pass of a run does: its folder tells what came before."""
+        self.forecaster = self._forecaster(self.rule.scale) if isinstance(self.spec.stop, float) else None
+
     @property
     def tiers(self) -> tuple[tuple[int, ...], ...]:
         """The places of the seats of a cascade, tier by tier; one tier of all seats where there is none.

@@ -167,3 +167,10 @@ def test_a_run_learns_each_item_once_and_nothing_of_other_criteria(tmp_path):
     assert learned("c", stop=0.95) == 40
     assert learned("c", n=50, stop=0.95) == 50
     assert learned("other", n=50, stop=0.95) == 50
+
+
+def test_a_ready_jury_learns_anew_in_every_pass(tmp_path):
+    jury = llm_jury(criteria="c", judges=[judge(i) for i in range(5)], stop=0.95)
+    for _ in range(2):
+        run_sync(RunSpec(rows(20), jury), tmp_path)
+        assert jury.panel.forecaster.foresight.learned == 20

@@ -23,6 +23,7 @@ def remember(jury: AnyJury, writer: RunWriter) -> None:
     if isinstance(jury, SessionJury):
         return
     panel = jury.panel
+    panel.forget()
     forecaster = panel.forecaster
     if forecaster is None:
         return
