@@ -380,6 +380,24 @@ def test_the_deadline_starts_with_the_turn(provider, engine):
     assert asyncio.run(wait()) == "timeout"
 
 
+@pytest.mark.parametrize(("given", "turn"), [({}, 600.0), ({"timeout_s": float("90")}, 90.0), ({"retries": 1}, 600.0)])
+def test_a_turn_is_long_where_nobody_sets_a_timeout(provider, monkeypatch, given, turn):
+    seen: list[float] = []
+
+    async def ask(engine, body, timeout_s):
+        seen.append(timeout_s)
+        return Completion("{}", "stop", 1, 1, 0)
+
+    monkeypatch.setattr(provider, "_ask", ask)
+    jury = llm_jury(criteria="c", judges=[JudgeSpec(f"local/{MODEL}", provider=provider, settings=given)])
+    jury.judge_sync(input="q", output="a", expected_output="a")
+    assert set(seen) == {turn}
+    seen.clear()
+    jury = llm_jury(criteria="c", judges=[JudgeSpec(f"local/{MODEL}", provider=provider)], timeout_ms=90_000)
+    jury.judge_sync(input="q", output="a", expected_output="a")
+    assert set(seen) == {90.0}
+
+
 def test_a_call_that_is_given_up_is_stopped(provider, engine):
     async def give_up() -> None:
         asked = asyncio.Event()

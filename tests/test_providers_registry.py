@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jury.errors import ConfigError, ProviderError
+from jury.errors import ConfigError, MissingExtra, ProviderError
 from jury.providers import endpoints, registry
 from jury.providers.anthropic import AnthropicProvider
 from jury.providers.base import Provider
@@ -223,7 +223,21 @@ def test_each_vendor_has_a_variable_of_its_own(monkeypatch: pytest.MonkeyPatch, 
 def test_open_servers_need_no_key() -> None:
     assert registry.key_problem("ollama") is None
     assert registry.key_problem("vllm") is None
-    assert registry.key_problem("local") is None
+
+
+def test_a_local_judge_needs_its_runtime_and_its_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delitem(sys.modules, "xllamacpp", raising=False)
+    monkeypatch.setenv("JURY_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("JURY_LOCAL_GGUF", "model.gguf")
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    with pytest.raises(MissingExtra, match=r'runtime is not installed: pip install "jury-llm\[local\]"'):
+        registry.key_problem("local")
+    (tmp_path / "xllamacpp.py").write_text("", "utf-8")
+    sys.path_importer_cache.clear()
+    assert registry.key_problem("local") is None  # with a file of one's own
+    monkeypatch.delenv("JURY_LOCAL_GGUF")
+    with pytest.raises(MissingExtra, match="its packages missing"):
+        registry.key_problem("local")
 
 
 def test_an_unknown_name_is_no_matter_of_keys() -> None:

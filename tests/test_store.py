@@ -227,6 +227,12 @@ def test_what_is_no_run_folder(tmp_path):
         Run.open(tmp_path / "nowhere")
     with pytest.raises(DataError, match="no run folder"):
         Run.open(tmp_path)
+    (tmp_path / "results.jsonl").write_text("{}\n")
+    with pytest.raises(DataError, match=r"results of `jury judge -o`.*stopped before its end.*`jury run`"):
+        Run.open(tmp_path)
+    (tmp_path / "summary.json").write_text("{}")
+    with pytest.raises(DataError, match=r"no run folder: .*jury show and jury report read it.*`jury run`"):
+        Run.open(tmp_path)
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(DataError, match="cannot be read"):
         Run.open(tmp_path)

@@ -14,18 +14,21 @@ from typing import Any, Protocol, runtime_checkable
 from jury.frozen import frozen
 from jury.results import Reply, Rung
 
+TIMEOUT_S = 90.0
+
 
 @frozen
 class Settings:
     """How a judge is called. Defaults and their reasons: docs/reference/defaults.md.
 
-    `temperature` None leaves it to the provider. `timeout_s` is the deadline of one call. `retries`: how often a failed
+    `temperature` None leaves it to the provider. `timeout_s` is the deadline of one call (a local
+    model has longer where nobody sets one). `retries`: how often a failed
     transport is tried again. `reask`: corrective re-asks after an unreadable reply. `extra` goes into the request body.
     """
 
     temperature: float | None = 0.0
     max_tokens: int = 4096
-    timeout_s: float = 90.0
+    timeout_s: float = TIMEOUT_S
     retries: int = 2
     reask: int = 1
     structured_output: bool = True

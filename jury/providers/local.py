@@ -27,15 +27,21 @@ from typing import Any, Protocol, cast
 
 from jury.errors import ConfigError, ProviderError
 from jury.providers import local_machine, local_model, local_prompts
-from jury.providers.base import Request, Settings
+from jury.providers.base import TIMEOUT_S, Request, Settings
 from jury.providers.local_engine import Completion, Engine
 from jury.providers.local_words import choices, for_small_model, longest, one_word_grammar, verdict_of, whole_words
 from jury.results import Reply, Rung, Usage
 
+TURN_S = 600.0  # of a call, where nobody sets a timeout: a busy machine is slow, and no socket hangs here
 METHODS = ("auto", "direct", "own_answer", "one_token")
 _OWN = "own_answer"  # under this key of `settings.extra`, `prepare` hands the answer to `complete`
 _TEXT_TOKENS = 1024  # of a reply without a schema
 _MOST_ANSWERS = 4096  # questions whose answers are kept
+
+
+def _turn_s(settings: Settings) -> float:
+    """Seconds that a call may take from its turn on. A timeout that somebody set stands, also one of 90 s."""
+    return TURN_S if settings.timeout_s is TIMEOUT_S else settings.timeout_s
 
 
 class Runtime(Protocol):
@@ -102,7 +108,7 @@ class LocalProvider:
         """One reply, held to the schema. Raises `ProviderError`, `ConfigError`, `MissingExtra`."""
         one_word = choices(request.schema) if _method(request) == "one_token" else None
         loaded = await self._ready(request.model)
-        done = await self._ask(loaded.engine, _body(request, one_word), request.settings.timeout_s)
+        done = await self._ask(loaded.engine, _body(request, one_word), _turn_s(request.settings))
         own = request.settings.extra.get(_OWN)
         usage = Usage.total((_usage(done), self._unpaid.pop(own, None) if own else None))
         if done.finish == "length" and one_word is None:

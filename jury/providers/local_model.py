@@ -107,6 +107,14 @@ def parts(model: Model) -> list[Path]:
     return found
 
 
+def check_installed() -> None:
+    """Raises `MissingExtra` where a local judge could not be asked. Loads nothing, reads no file."""
+    if PathFinder.find_spec("xllamacpp") is None and "xllamacpp" not in sys.modules:
+        raise MissingExtra(f"the local model's runtime is not installed: {INSTALL}")
+    if not os.environ.get(OWN_FILE) and not target(QWEN).exists():
+        parts(QWEN)
+
+
 def installed(model: Model) -> bool:
     """Whether the model can be had without installing anything: assembled before, or all parts there."""
     try:

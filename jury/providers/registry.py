@@ -58,11 +58,16 @@ def names() -> tuple[str, ...]:
 def key_problem(name: str) -> str | None:
     """What is missing before a provider can be called, as a sentence; None where nothing is. Calls nobody.
 
-    Raises `ConfigError` for a name that nobody has.
+    Raises `ConfigError` for a name that nobody has, `MissingExtra` where the local model is not installed: unlike a
+    key, that can be had here and now, so nothing starts without it.
     """
     endpoint = None if name in _BUILT_IN else endpoints.find(name)
     if endpoint is None and name not in names():
         raise ConfigError(_unknown(name))
+    if name == "local":
+        from jury.providers.local_model import check_installed
+
+        check_installed()
     try:
         if endpoint is not None:
             endpoint.secret()

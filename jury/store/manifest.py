@@ -78,8 +78,7 @@ class RunManifest:
         try:
             data: Any = json.loads(path.read_text("utf-8"))
         except FileNotFoundError:
-            what = "no such folder" if not folder.exists() else f"no run folder: it has no {FILE}"
-            raise DataError(f"{folder}: {what}{near_run(folder)}", "not_found", file=str(folder)) from None
+            raise DataError(f"{folder}: {_missing(folder)}", "not_found", file=str(folder)) from None
         except NotADirectoryError:
             raise DataError(f"{folder}: a file, no run folder", "not_found", file=str(folder)) from None
         except (OSError, ValueError) as error:
@@ -117,6 +116,19 @@ def _alike(value: Any, usual: Any) -> bool:
     if usual is None:
         return value is None or isinstance(value, int)
     return isinstance(value, type(cast("object", usual)))
+
+
+def _missing(folder: Path) -> str:
+    """What a folder without a manifest is, and what to do about it."""
+    if (folder / "results.jsonl").is_file() and not (folder / "items.jsonl").exists():  # `jury judge -o`
+        whole = (folder / "summary.json").is_file()
+        use = "jury show and jury report read it" if whole else "which was stopped before its end"
+        return (
+            f"no run folder: it holds results of `jury judge -o` or `jury compare -o`; {use}. For labels, gates and "
+            "all else use `jury run` with a configuration of the same data and judges (docs/reference/run-config.md)"
+        )
+    what = f"no run folder: it has no {FILE}" if folder.exists() else "no such folder"
+    return f"{what}{near_run(folder)}"
 
 
 def near_run(folder: Path) -> str:
