@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from rich.text import Text
@@ -17,7 +18,7 @@ from jury.cli.render import is_pair
 from jury.cli.tables import facts, money, shorten, stdout, word
 from jury.cli.writing import aside, print_json
 from jury.datasets import FIELDS, find, to_item
-from jury.errors import ConfigError
+from jury.errors import ConfigError, MissingExtra
 from jury.providers import endpoints, prices
 from jury.templates import Template
 
@@ -30,31 +31,46 @@ def check(asked: Asked) -> int:
     asked.check()
     if asked.file and comes_once(asked.file):
         raise ConfigError("check reads a file, not a pipe")
+    if Path(asked.file).suffix.casefold() in (".yaml", ".yml"):
+        from jury.cli.checking_run import check_run
+
+        return check_run(asked)
     data = _data(asked) if asked.file else {}
     pair = bool(data.get("pairs"))
     with Progress("calls") as progress:
         named = replace(asked, criteria=asked.criteria or CRITERIA) if asked.prompt is None else asked
         jury: Any = pairwise(named, anyone=True) if pair else pointwise(named, anyone=True)
-        judges = [{"judge": s.name, "problem": None if s.function else missing_key(s)} for s in jury.panel.seats]
+        judges = [{"judge": s.name, "problem": problem(s)} for s in jury.panel.seats]
         if asked.call:
             progress.say(f"one call to each of {len(judges)} judges")
-            _call(jury, judges, pair)
+            call(jury, judges, pair)
     if [j["judge"] for j in judges] == [ANYONE]:
         judges[0]["problem"] = "no judges: --judges, JURY_JUDGES, JUDGE_MODEL or jury.yaml"
     prompt = _prompt(asked, "pairwise" if pair else "pointwise")
-    settings = _settings()
-    found = {"prompt": prompt, "judges": judges, "data": data, "configuration": settings}
-    if asked.json:
+    return told({"prompt": prompt, "judges": judges, "data": data, "configuration": settings()}, asked.json)
+
+
+def told(found: dict[str, Any], as_json: bool) -> int:
+    """Prints what was found; returns the exit code."""
+    if as_json:
         print_json(found)
     else:
         _print(found)
-    if any(j.get("error") for j in judges):
+    if any(j.get("error") for j in found["judges"]):
         return exits.NO_RESULT
-    wrong = prompt["unknown"] or settings["problems"] or any(j["problem"] for j in judges)
-    return exits.USAGE if wrong else exits.OK
+    wrong = found["prompt"]["unknown"] or found["configuration"]["problems"]
+    return exits.USAGE if wrong or any(j["problem"] for j in found["judges"]) else exits.OK
 
 
-def _settings() -> dict[str, Any]:
+def problem(seat: Any) -> str | None:
+    """Why a seat cannot be asked, or None. Raises `ConfigError` for a provider that nobody knows."""
+    try:
+        return None if seat.function else missing_key(seat)
+    except MissingExtra as error:
+        return str(error)
+
+
+def settings() -> dict[str, Any]:
     """The configuration file: all of its prices and providers, also those that no judge here needs."""
     file = config.load().path
     return {"file": str(file) if file else None, "problems": [*endpoints.problems(), *prices.problems()]}
@@ -84,7 +100,7 @@ def _data(asked: Asked) -> dict[str, Any]:
     return {"file": asked.file, "rows": total, "pairs": pairs, "fields": fields, "columns": list(row.values)}
 
 
-def _call(jury: Any, judges: list[dict[str, Any]], pair: bool) -> None:
+def call(jury: Any, judges: list[dict[str, Any]], pair: bool) -> None:
     jury.panel.lone = False  # an exception of the only judge function is its answer here
     work = jury.compare(QUESTION, ANSWER, WRONG) if pair else jury.judge(input=QUESTION, output=ANSWER)
     with aside():
@@ -99,9 +115,14 @@ def _call(jury: Any, judges: list[dict[str, Any]], pair: bool) -> None:
 def _print(found: dict[str, Any]) -> None:
     prompt, data = found["prompt"], found["data"]
     known = len(prompt["names"]) - len(prompt["unknown"])
-    lines: list[tuple[str, str | Text]] = [("prompt", f"{prompt['prompt']}: {known} known names")]
+    run = found.get("run")
+    lines: list[tuple[str, str | Text]] = (
+        [("run", f"{run['file']}: {run['kind']}, into {run['folder']}")] if run else []
+    )
+    if prompt["prompt"]:
+        lines.append(("prompt", f"{prompt['prompt']}: {known} known names"))
     lines += [("", word(f"cannot be filled: {unknown}", "fail")) for unknown in prompt["unknown"]]
-    width = max(len(judge["judge"]) for judge in found["judges"])
+    width = max((len(judge["judge"]) for judge in found["judges"]), default=0)
     for i, judge in enumerate(found["judges"]):
         if judge.get("error"):
             told = word(f"failed: {shorten(judge['error'], 200)}", "fail")
@@ -112,14 +133,15 @@ def _print(found: dict[str, Any]) -> None:
         else:
             told = word("ready", "pass")
         lines.append(("judges" if i == 0 else "", Text.assemble(judge["judge"].ljust(width + 2), told)))
-    settings = found["configuration"]
-    if settings["file"]:
-        lines.append(("settings", settings["file"] if settings["problems"] else f"{settings['file']}: as it should be"))
-        lines += [("", word(problem, "fail")) for problem in settings["problems"]]
+    file, wrong = found["configuration"]["file"], found["configuration"]["problems"]
+    if file:
+        lines.append(("settings", file if wrong else f"{file}: as it should be"))
+        lines += [("", word(why, "fail")) for why in wrong]
     if data:
+        unit = "sessions" if run and run["kind"] == "session" else "pairs" if data["pairs"] else "rows"
         fields = ", ".join(f if f == column else f"{f} = {column}" for f, column in data["fields"].items())
-        lines.append(("data", f"{data['file']}: {data['rows']} {'pairs' if data['pairs'] else 'rows'}"))
-        lines.append(("", fields))
+        lines.append(("data", f"{data['file']}: {data['rows']} {unit}"))
+        lines += [("", fields)] if fields else []
         others = [c for c in data["columns"] if c not in data["fields"].values()]
         if others:
             lines.append(("", "as {{row.NAME}}: " + ", ".join(others)))

@@ -260,7 +260,10 @@ def render(
 
 
 def check(
-    file: Annotated[str, typer.Argument(help="A data file to check as well.", metavar="[FILE]")] = "",
+    file: Annotated[
+        str,
+        typer.Argument(help="A data file to check as well, or the configuration (YAML) of a run.", metavar="[FILE]"),
+    ] = "",
     criteria: Criteria = None,
     judges: Judges = None,
     labels: Labels = None,
@@ -278,7 +281,10 @@ def check(
     delimiter: Delimiter = None,
     json: Json = False,
 ) -> None:
-    """Is everything in place: names in the prompt, judges and their keys, the data file?"""
+    """Is everything in place: names in the prompt, judges and their keys, the data file?
+
+    `jury check RUN.yaml` checks the configuration of a run instead, with the data that it names.
+    """
     given = locals()
     from jury.cli.asked import asked
     from jury.cli.check import check as run

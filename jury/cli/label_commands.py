@@ -35,7 +35,8 @@ def label(
     """People's labels on the items of RUN: a page on this computer, one item at a time, kept in RUN/labels.jsonl.
 
     Every label is on disk before the next item shows; the same command again goes on where its labeller stopped. It
-    ends with the page, or Ctrl-C, and says what the labels say. Needs the extra `label`.
+    ends with "Finish and close" on the page, or with Ctrl-C (a closed tab does not end it), and says what the labels
+    say. Needs the extra `label`.
     """
     from jury.cli.labelling import LabelOptions
     from jury.cli.labelling import label as start

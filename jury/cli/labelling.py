@@ -17,6 +17,8 @@ from jury.label.serving import check_extra
 from jury.label.words import as_data, number, sayings
 from jury.store import Run
 
+ENDS = 'It ends with "Finish and close" on the page, or Ctrl-C; labels are kept.'
+
 
 @dataclass(frozen=True, slots=True)
 class LabelOptions:
@@ -54,7 +56,7 @@ def label(folder: str, asked: LabelOptions) -> int:
         desk,
         port=asked.port,
         browser=asked.browser,
-        told=lambda address: _say(f"{address}\nOnly this computer can open it. Ctrl-C ends; labels are kept."),
+        told=lambda address: _say(f"{address}\nOnly this computer can open it. {ENDS}"),
     )
     found = findings(desk)
     if asked.as_data:

@@ -1,0 +1,80 @@
+"""`jury check RUN.yaml`: what a run configuration lacks, before the run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from jury.cli.__main__ import main
+
+ROWS = "input,output,expected\nWhat is 2+2?,4,4\nThe capital of France?,Lyon,Paris\n"
+CHECKS = "def short(output):\n    return len(output) < 3\n\n\ndef first(response_a, response_b):\n    return 'A'\n"
+
+
+@pytest.fixture
+def check(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "rows.csv").write_text(ROWS, "utf-8")
+    (tmp_path / "checks.py").write_text(CHECKS, "utf-8")
+
+    def run(text: str, *options: str):
+        (tmp_path / "eval.yaml").write_text(text, "utf-8")
+        with pytest.raises(SystemExit) as caught:
+            main(["check", "eval.yaml", *options])
+        told = capsys.readouterr()
+        return caught.value.code, told.out, told.err
+
+    return run
+
+
+RUN = "data: rows.csv\ncriteria: Right.\njudges: [openai/gpt-5-mini, 'checks.py:short']\n"
+
+
+def test_a_run_configuration_is_checked_as_one(check):
+    code, out, _ = check(RUN, "--json")
+    found = json.loads(out)
+    assert code == 2
+    assert found["run"] == {"file": "eval.yaml", "kind": "pointwise", "folder": "runs/eval"}
+    assert [bool(j["problem"]) for j in found["judges"]] == [True, False]
+    assert "OPENAI_API_KEY" in found["judges"][0]["problem"]
+    assert (found["data"]["rows"], found["data"]["fields"]["expected_output"]) == (2, "expected")
+    assert found["prompt"]["unknown"] == []
+    code, out, _ = check(RUN, "-j", "checks.py:short")
+    assert code == 0
+    assert "eval.yaml: pointwise, into runs/eval" in out
+    assert "rows.csv: 2 rows" in out
+
+
+def test_one_call_to_each_judge_of_a_run(check):
+    code, out, _ = check(RUN + "stop: decided\n", "-j", "checks.py:short", "--call", "--json")
+    assert (code, json.loads(out)["judges"][0]["value"]) == (0, True)
+
+
+def test_names_that_a_prompt_cannot_fill(check):
+    code, out, _ = check(RUN + "prompt: 'Is {{outptu.response}} right?'\n", "-j", "checks.py:short")
+    assert code == 2
+    assert "did you mean output.response?" in " ".join(out.split())
+
+
+def test_pairs_and_wrong_configurations(check):
+    code, _, err = check("kind: pairwise\ndata: rows.csv\njudges: ['checks.py:first']\n")
+    assert code == 2
+    assert "response_a" in err
+    code, _, err = check("criterias: x\n" + RUN)
+    assert (code, "did you mean criteria?" in err) == (2, True)
+    code, _, err = check(RUN, "-c", "Another.")
+    assert (code, "write --criteria into it" in err) == (2, True)
+    code, _, err = check("data: none.csv\ncriteria: x\njudges: ['checks.py:short']\n")
+    assert (code, "none.csv" in err) == (2, True)
+
+
+def test_a_session_run(check, tmp_path):
+    chat = {"messages": [{"role": "user", "content": "Is it in?"}, {"role": "assistant", "content": "Yes."}]}
+    (tmp_path / "chat.jsonl").write_text(json.dumps(chat) + "\n", "utf-8")
+    (tmp_path / "facts.py").write_text("def answered(session):\n    return True\n", "utf-8")
+    code, out, err = check("kind: session\ndata: chat.jsonl\nchecks: ['facts.py:answered']\n")
+    assert (code, err) == (0, "")
+    assert "1 sessions" in out
