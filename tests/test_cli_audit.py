@@ -247,3 +247,82 @@ def test_rank_compares_answers_in_rounds_first(tmp_path, monkeypatch, capsys):
     code, _, err = jury(capsys, "rank", "runs/contest", "--criteria", "x")
     assert code == 2
     assert "--answers" in err
+
+
+def test_calibrate_without_labels_is_an_error_and_writes_nothing(folder, capsys):
+    bare = folder / "bare"
+    pointwise(bare, [{"x": True, "y": False}] * 30)
+    code, _, err = jury(capsys, "calibrate", str(bare), "--sampled", "random")
+    assert code == 2
+    assert "no labels: jury label RUN, or --labels FILE" in err
+    assert not (bare / "calibration.json").exists()
+
+
+def test_labels_of_unknown_items_are_named(folder, capsys):
+    path = folder / "some.csv"
+    path.write_text("item,label\n1,pass\n2,fail\nzz,pass\nyy,fail\n")
+    run = ["calibrate", str(folder / "run"), "--sampled", "random", "--labels", str(path)]
+    assert "2 labels are of items that the run has no verdict on: 'yy', 'zz'" in jury(capsys, *run)[1]
+    assert json.loads(jury(capsys, *run, "--json")[1])["strays"] == ["yy", "zz"]
+    path.write_text("item,label\nzz,pass\n")
+    code, _, err = jury(capsys, *run)
+    assert code == 2
+    assert "'zz'" in err
+
+
+def test_a_gate_on_agreement_takes_the_labels_of_either_run(folder, capsys):
+    rows = [{"x": i % 3 > 0, "y": True} for i in range(60)]
+    pointwise(folder / "new", rows)
+    pointwise(folder / "old", rows, labels={i: i % 3 > 0 for i in range(60)})
+    agree = ["--agreement", "--json"]
+    for first, second in (("new", "old"), ("old", "new")):
+        out = jury(capsys, "gate", str(folder / first), str(folder / second), *agree)[1]
+        assert json.loads(out)["new"]["n"] == 60
+    code, _, err = jury(capsys, "gate", str(folder / "new"), str(folder / "new"), "--agreement")
+    assert code == 2
+    assert "no labels in NEW or OLD: pass --labels FILE or run jury label" in err
+
+
+def test_a_label_of_another_output_is_not_borrowed(folder, capsys):
+    pointwise(folder / "new", [{"x": True}] * 4, items=[{"output": "rewritten"}] * 4)
+    pointwise(folder / "old", [{"x": True}] * 4, labels={0: True})
+    assert jury(capsys, "gate", str(folder / "new"), str(folder / "old"), "--agreement")[0] == 2
+
+
+def test_what_is_not_known_is_a_short_cell_and_one_sentence(folder, capsys):
+    pointwise(folder / "once", [{"x": True, "y": i > 3} for i in range(10)], labels={0: True})
+    out = jury(capsys, "worth", str(folder / "once"))[1]
+    assert "undefined" not in out
+    assert out.count("needs 20 labels") == 1
+    out = jury(capsys, "stability", str(folder / "once"))[1]
+    assert "undefined" not in out
+    assert "n/a" in out
+    out = jury(capsys, "calibrate", str(folder / "once"), "--sampled", "random")[1]
+    assert "undefined" not in out
+    assert "share of people's passes and of people's fails that it finds too" in out
+
+
+def test_unstable_items_have_a_unit(folder, capsys):
+    pointwise(folder / "again", [{"x": [True, i > 3, True]} for i in range(10)])
+    out = jury(capsys, "stability", str(folder / "again"))[1]
+    assert "chance that two answers differ" in out
+    assert "67%" in out
+
+
+def test_diff_says_pass_and_fail_and_both_rates(folder, capsys):
+    pointwise(folder / "a", [{"x": i < 5} for i in range(10)])
+    pointwise(folder / "b", [{"x": i < 7} for i in range(10)])
+    out = jury(capsys, "diff", str(folder / "a"), str(folder / "b"))[1]
+    assert "50.0% [" in out
+    assert "70.0% [" in out
+    assert "fail  pass" in out
+    assert "True" not in out
+    rates = json.loads(jury(capsys, "diff", str(folder / "a"), str(folder / "b"), "--json")[1])["rates"]
+    assert (rates["first"]["value"], rates["second"]["value"]) == (0.5, 0.7)
+
+
+def test_pairs_are_gated_by_the_win_rate_of_a(folder, capsys):
+    pairwise(folder / "pairs", [{"x": ("A", "A"), "y": ("A", "A")}] * 20)
+    out = jury(capsys, "gate", str(folder / "pairs"), "--pass-rate", ">=0.5")[1]
+    assert "win rate of A" in out
+    assert "pass rate" not in out

@@ -14,8 +14,12 @@ from jury import Labels, llm_jury, session_jury
 from jury.audit import audited, calibrate, gate, keep
 from jury.audit.keeping import keep_gate
 from jury.report.facts import SAMPLE, facts
+from jury.report.markdown import to_markdown
+from jury.report.page import html
 from jury.report.parts import FLAGS, Report
 from jury.results import Reply, Usage
+from jury.rubrics.criterion import Criterion
+from jury.rubrics.rubric import Rubric
 from jury.runner import RunSpec, run_sync
 from jury.sessions.checks import code_check
 from jury.sessions.recording import record
@@ -138,10 +142,36 @@ def test_labels_of_people_give_the_corrected_rate_until_a_prompt_changes(tmp_pat
 
 def test_the_last_gate_is_shown(tmp_path: Path):
     made = report_runs.sums(tmp_path / "sums")
-    keep_gate(made, gate(audited(made), pass_rate=">=0.99"))
+    keep_gate(audited(made), gate(audited(made), pass_rate=">=0.99"))
     found = facts(made).head.gate
     assert found["outcome"] == "fail"
     assert found["checks"][0]["condition"] == ">= 0.99"
+
+
+def test_a_gate_expires_when_the_run_changes(tmp_path: Path):
+    rows = [{"id": f"r{i}", "output": "x", "said": i > 0} for i in range(6)]
+    made = report_runs.run(tmp_path / "run", rows[:5], criteria="?", judges=[report_runs.broken])
+    keep_gate(audited(made), gate(audited(made), pass_rate=">=0.1"))
+    assert facts(made).head.gate["outcome"] == "pass"
+    more = report_runs.run(tmp_path / "run", rows, criteria="?", judges=[report_runs.broken])
+    found = facts(more)
+    assert (found.head.gate["outcome"], found.head.gate["was"]) == ("expired", "pass")
+    assert "| gate | expired: the run has changed since |" in to_markdown(found)
+    assert "it was pass" in html(found)
+
+
+def test_a_function_has_no_prompt_and_a_rubric_its_own_rule(tmp_path: Path):
+    made = report_runs.run(tmp_path / "run", [{"output": "x", "said": True}], criteria="?", judges=[report_runs.broken])
+    (seat,) = facts(made).head.seats
+    assert (seat.model, seat.prompt) == ("function", "")
+    rubric = Rubric([Criterion("right", gate=4), Criterion("tone", scale="0/1", gate="== 1")])
+
+    def judge(row: Any) -> Any:
+        return {"right": (5, "so"), "tone": (1, "so")}
+
+    head = facts(run(tmp_path / "rub", [{"output": "x"}], rubric=rubric, judges=[judge])).head
+    assert head.rule == rubric.rule_text == "right >= 4 and tone == 1"
+    assert "mode" not in to_markdown(facts(Run.open(tmp_path / "rub"))).split("rule:")[1].splitlines()[0]
 
 
 def test_na_inconclusive_and_errors_are_in_no_rate(tmp_path: Path):

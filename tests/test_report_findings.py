@@ -70,6 +70,13 @@ def test_failed_items_are_grouped_by_their_reasons_the_largest_first(tmp_path: P
     assert found[0].trend == ()
 
 
+def test_a_title_of_several_reasons_is_an_example_and_of_one_reason_its_words(tmp_path: Path):
+    found = facts(failing(tmp_path / "run", ["no source is cited", "It cites no source"])).findings
+    assert found[0].title.startswith("e.g. ")
+    found = facts(failing(tmp_path / "same", ["no source is cited", "no source is cited"])).findings
+    assert found[0].title == "no source is cited"
+
+
 def test_the_trend_counts_alike_reasons_in_earlier_runs(tmp_path: Path):
     before = failing(tmp_path / "before", ["no source cited", "no source cited", "too long by far"], passing=1)
     now = failing(tmp_path / "now", ["no source cited"], passing=1)

@@ -235,7 +235,8 @@ def _of_people(audit: Audited) -> list[str]:
         shown = ", ".join(audit.contested[:5]) + (", ..." if len(audit.contested) > 5 else "")
         found.append(f"people tie on {len(audit.contested)} items, which have no label: {shown}")
     if audit.strays:
-        found.append(f"{audit.strays} labels are of items that the run has no verdict on")
+        named = ", ".join(map(repr, audit.stray_items[:3])) + (", ..." if len(audit.stray_items) > 3 else "")
+        found.append(f"{audit.strays} labels are of items that the run has no verdict on: {named}")
     seen = sum(one.saw_verdict for one in audit.labelled())
     if seen:
         found.append(f"{seen} labels were given with the panel's verdict in view: people lean to what they are shown")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jury.audit.reading import Audited, same_items
-from jury.stats import PairedComparison, mcnemar, paired_counts
+from jury.stats import Estimate, PairedComparison, mcnemar, paired_counts, wilson
 from jury.stats.table import Category
 
 
@@ -30,6 +30,14 @@ class RunDifference:
     only: tuple[int, int]
     changed: tuple[Flip, ...]
     differs: tuple[str, ...]
+    paired: bool = False
+
+    @property
+    def rates(self) -> dict[str, Estimate]:
+        """The pass rates (of pairs: A's win rates) on the items that are compared: `first` and `second`."""
+        counts, level = self.comparison.counts, self.comparison.difference.level
+        hits = {"first": counts.both + counts.only_b, "second": counts.both + counts.only_a}
+        return {name: wilson(n, counts.n, level=level) for name, n in hits.items()}
 
     @property
     def better(self) -> str:
@@ -75,4 +83,5 @@ def compare_runs(first: Audited, second: Audited, *, level: float = 0.95) -> Run
         (len(first.judged) - len(pairs), len(second.judged) - len(pairs)),
         tuple(changed),
         differences(first, second),
+        first.paired,
     )

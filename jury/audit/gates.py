@@ -96,14 +96,17 @@ def gate(
     checks: list[Check] = []
     wanted = None if pass_rate is None else Condition.read(pass_rate)
     if wanted is not None:
-        checks.append(_rate("pass rate", audit, audit.judged, wanted, level))
+        rate = "win rate of A" if audit.paired else "pass rate"
+        checks.append(_rate(rate, audit, audit.judged, wanted, level))
         tags = sorted({tag for one in audit.judged for tag in one.item.tags}) if by_tag else []
         if by_tag and not tags:
             raise ConfigError("no item has a tag: give rows a column `tag` or `tags`, or gate the run as a whole")
         strict = 1.0 - (1.0 - level) / max(len(tags), 1)
         for tag in tags:
             some = [one for one in audit.judged if tag in one.item.tags]
-            checks.append(_rate(f"pass rate of {tag}", audit, some, wanted, strict))
+            checks.append(
+                _rate(f"{rate} on {tag}" if audit.paired else f"{rate} of {tag}", audit, some, wanted, strict)
+            )
     asked = [one for one in audit.judged if one.result.status != "not_judged"]
     if error_rate is not None:
         errors = sum(one.result.status == "inconclusive" and one.result.reason == "errors" for one in asked)

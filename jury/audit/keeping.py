@@ -6,6 +6,7 @@ Whoever looks at test labels and then changes a prompt has used them up: so each
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -13,8 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from jury.audit.calibrating import Calibration, expired
+from jury.audit.calibrating import Calibration, expired, version_of
 from jury.audit.gates import Gate
+from jury.audit.reading import Audited
 from jury.errors import DataError
 from jury.plain import to_plain
 from jury.store import Run
@@ -22,6 +24,7 @@ from jury.weighing import Fitted
 
 FILE, FORMAT = "calibration.json", 1
 GATE_FILE = "gate.json"
+GATE_EXPIRED = "expired: the run has changed since"
 
 
 def keep(run: Run, found: Calibration) -> None:
@@ -73,25 +76,40 @@ def roll_back_weights(folder: str | Path) -> Fitted:
     return fitted
 
 
-def keep_gate(run: Run, found: Gate) -> None:
+def keep_gate(audit: Audited, found: Gate) -> None:
     """Write what a gate found into the folder of its run, in place of the one before; reports show it.
 
-    Raises `DataError` where the folder cannot be written.
+    What it was made on is kept with it, so that nobody takes it for one of a later state of the folder. Raises
+    `DataError` where the folder cannot be written.
     """
     checks = [
         {**to_plain(check), "condition": str(check.condition), "estimate": to_plain(check.estimate)}
         for check in found.checks
     ]
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    _write(
-        run.folder / GATE_FILE,
-        {"format": FORMAT, "outcome": found.outcome, "level": found.level, "checks": checks, "at": at},
-    )
+    data = {"outcome": found.outcome, "level": found.level, "checks": checks, "at": at, "made_on": _state(audit)}
+    _write(audit.run.folder / GATE_FILE, {"format": FORMAT, **data})
 
 
-def load_gate(run: Run) -> dict[str, Any] | None:
-    """What `keep_gate` wrote last; None where the run was held to nothing. Raises `DataError`."""
-    return _read(run.folder, GATE_FILE)
+def load_gate(audit: Audited) -> dict[str, Any] | None:
+    """What `keep_gate` wrote last; None where the run was held to nothing. Raises `DataError`.
+
+    Where the run has changed since, `outcome` is `expired`, `was` what it had been, and `expired` says why.
+    """
+    data = _read(audit.run.folder, GATE_FILE)
+    if data is None or data.get("made_on") == _state(audit):
+        return data
+    return {**data, "outcome": "expired", "was": data.get("outcome"), "expired": GATE_EXPIRED}
+
+
+def _state(audit: Audited) -> dict[str, Any]:
+    """What a gate rests on: the verdicts, and the judges and prompts that gave them."""
+    lines = [
+        repr((one.item.id, one.item.tags, one.result.status, one.result.reason, one.said, audit.passed(one.said)))
+        for one in audit.judged
+    ]
+    digest = hashlib.sha256("\n".join(sorted(lines)).encode("utf-8", "surrogatepass")).hexdigest()
+    return {"n": len(lines), "results": digest, "version": version_of(audit.run.manifest)}
 
 
 def load_calibration(run: Run) -> dict[str, Any] | None:

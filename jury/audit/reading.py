@@ -41,8 +41,8 @@ class Audited:
 
     `labels` are the categories that votes are counted in: of a numeric scale with a pass mark False and True (fail and
     pass), of one without none. `people` holds each labeller's label by item, as votes are counted. `contested` are the
-    items on which people tie: they have no label. `strays` counts labels of items that the run does not hold. `measure`
-    is the scale, where it is not that of the run (`criteria.py`).
+    items on which people tie: they have no label. `strays` counts labels of items that the run does not hold,
+    `stray_items` names these. `measure` is the scale, where it is not that of the run (`criteria.py`).
     """
 
     run: Run
@@ -52,6 +52,7 @@ class Audited:
     people: Mapping[str, Mapping[str, Category]] = field(default_factory=dict[str, Mapping[str, Category]])
     contested: tuple[str, ...] = ()
     strays: int = 0
+    stray_items: tuple[str, ...] = ()
     measure: Scale | None = None
 
     @property
@@ -141,7 +142,8 @@ def audited(run: Run | str | Path, labels: Iterable[Label] | None = None, *, vie
             if value is not None:
                 people.setdefault(label.labeller, {})[item] = value
     contested = tuple(one.item.id for one in judged if one.item.id in said and said[one.item.id].contested)
-    return replace(made, people=people, contested=contested, strays=sum(len(given[item]) for item in strays))
+    count = sum(len(given[item]) for item in strays)
+    return replace(made, people=people, contested=contested, strays=count, stray_items=tuple(sorted(strays)))
 
 
 def _whole(result: PanelResult | Comparison) -> PanelResult | Comparison:

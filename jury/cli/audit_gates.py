@@ -19,10 +19,11 @@ from jury.audit import drift as drifted
 from jury.audit import gate as gated
 from jury.audit.keeping import keep_gate
 from jury.cli import exits
-from jury.cli.audit_words import as_json, p_value, points, share, table, told
+from jury.cli.audit_words import as_json, p_value, points, said, share, table, told
 from jury.cli.contesting import ContestOptions, held
 from jury.cli.tables import facts, stdout
 from jury.errors import ConfigError, DataError
+from jury.store import Label, Run, StoredItem
 from jury.weighing import is_path
 
 _CODES = {"pass": exits.OK, "fail": exits.BELOW, "undecided": exits.UNDECIDED}
@@ -66,7 +67,7 @@ def gate(asked: GateOptions) -> int:
         level=asked.level,
     )
     with suppress(DataError):  # a folder that is only read can be gated all the same; its report shows no gate
-        keep_gate(audit.run, found)
+        keep_gate(audit, found)
     if asked.json:
         as_json({"outcome": found.outcome, "level": found.level, "checks": found.checks})
         return _CODES[found.outcome]
@@ -87,9 +88,9 @@ def gate(asked: GateOptions) -> int:
 
 
 def _agreement(asked: GateOptions) -> int:
-    labels = read_labels(asked.labels) if asked.labels else None
-    new = audited(asked.folders[0], labels)
-    old = audited(asked.folders[1], labels if labels is not None else new.run.labels())
+    runs = [Run.open(folder) for folder in asked.folders]
+    labels = read_labels(asked.labels) if asked.labels else _labels(*runs)
+    new, old = (audited(run, labels) for run in runs)
     found = gate_agreement(new, old, margin=asked.margin, level=asked.level)
     back = _taken_back(new, old) if asked.rollback and found.outcome == "fail" else []
     if asked.json:
@@ -102,28 +103,47 @@ def _agreement(asked: GateOptions) -> int:
         ("new - old", f"{points(found.difference)}, may lose {100 * found.margin:g}"),
     ]
     facts(stdout(), lines)
-    rows = [[item, str(label), str(was), str(now)] for item, label, was, now in found.flipped[:MOST]]
+    rows = [[item, said(label), said(was), said(now)] for item, label, was, now in found.flipped[:MOST]]
     table("flipped items, those that got worse first", ["item", "people", "old", "new"], rows)
     told(back)
     return _CODES[found.outcome]
 
 
+def _labels(new: Run, old: Run) -> list[Label]:
+    """The labels of both runs; NEW's where both have some of an item, and OLD's of items that NEW holds alike.
+
+    A label is of an output: of an item whose output is another one it says nothing.
+    """
+    own = new.labels()
+    known = {label.item for label in own}
+    texts = {item.id: _texts(item) for item, _ in new.results()}
+    alike = {item.id for item, _ in old.results() if texts.get(item.id) == _texts(item)}
+    found = [*own, *(label for label in old.labels() if label.item in alike and label.item not in known)]
+    if not any(label.status != "undone" for label in found):
+        raise ConfigError("no labels in NEW or OLD: pass --labels FILE or run jury label")
+    return found
+
+
+def _texts(item: StoredItem) -> tuple[str, ...]:
+    return item.input, item.output, item.response_a, item.response_b
+
+
 def _taken_back(new: Audited, old: Audited) -> list[str]:
     """Prompts and weights of OLD put back, in sentences; or why they could not be: the gate has failed all the same."""
     first, second = new.run.manifest, old.run.manifest
-    said: list[str] = []
+    lines: list[str] = []
     try:
-        said += [
+        lines += [
             f"rolled back: {p.path} holds version {p.restored} of {p.name}, {p.rejected} is in {p.kept}"
             for p in roll_back(first, second)
         ]
         weights = first.spec.get("aggregator")
         if first.rule != second.rule and isinstance(weights, str) and is_path(weights):
             roll_back_weights(weights)
-            said.append(f"rolled back: {weights} holds its earlier weights")
+            lines.append(f"rolled back: {weights} holds its earlier weights")
     except (ConfigError, DataError) as error:
-        said.append(f"not rolled back: {error}")
-    return said or ["nothing to roll back: both runs were judged with the same prompts and weights"]
+        lines.append(f"not rolled back: {error}")
+    return lines or ["nothing to roll back: both runs were judged with the same prompts and weights"]
 
 
 def diff(first: str, second: str, anyway: bool, level: float, as_data: bool) -> int:
@@ -135,11 +155,15 @@ def diff(first: str, second: str, anyway: bool, level: float, as_data: bool) -> 
             "Compare them --anyway"
         )
     if as_data:
-        as_json({"better": found.better, **{n: getattr(found, n) for n in found.__dataclass_fields__}})
+        names = found.__dataclass_fields__
+        as_json({"better": found.better, "rates": found.rates, **{n: getattr(found, n) for n in names}})
         return exits.OK
     counts, compared = found.comparison.counts, found.comparison
     only_a, only_b = found.only
+    rate, rates = "win rate of A in" if found.paired else "pass rate of", found.rates
     lines = [
+        (f"{rate} RUN_A", share(rates["first"])),
+        (f"{rate} RUN_B", share(rates["second"])),
         ("B - A", f"{points(compared.difference)}: {_BETTER[found.better]}"),
         ("McNemar", f"p {p_value(compared.exact_p)} (exact), {p_value(compared.mid_p)} (mid-p)"),
         ("passes", f"both {counts.both}, only B {counts.only_a}, only A {counts.only_b}, neither {counts.neither}"),
@@ -149,7 +173,7 @@ def diff(first: str, second: str, anyway: bool, level: float, as_data: bool) -> 
         ),
     ]
     facts(stdout(), lines)
-    rows = [[f.item, str(f.first), str(f.second)] for f in found.changed[:MOST]]
+    rows = [[f.item, said(f.first), said(f.second)] for f in found.changed[:MOST]]
     more = f", the first {MOST} of {len(found.changed)}" if len(found.changed) > MOST else ""
     table(f"flipped items{more}", ["item", "A", "B"], rows)
     told([f"not alike: {word}" for word in found.differs])

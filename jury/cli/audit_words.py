@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from rich.table import Table
@@ -37,6 +39,29 @@ def number(estimate: Estimate, digits: int = 2) -> str:
     ends = estimate.interval
     interval = f" [{ends[0]:.{digits}f}, {ends[1]:.{digits}f}]" if ends else ""
     return f"{estimate.value:.{digits}f}{interval}"
+
+
+UNKNOWN = "n/a"
+
+
+def cell(text: Callable[[Estimate], str], estimate: Estimate) -> str:
+    """A number in a table: `n/a` where there is none; `reasons` says why once, below the table."""
+    return UNKNOWN if estimate.value is None else text(replace(estimate, note=""))
+
+
+def reasons(*estimates: Estimate) -> list[str]:
+    """Why numbers are not there, each reason once."""
+    return [f"{UNKNOWN}: {why}" for why in dict.fromkeys(short_why(e) for e in estimates if e.value is None)]
+
+
+def short_why(estimate: Estimate) -> str:
+    """The reason of one number: its own sentence where it has one."""
+    return estimate.note or estimate.why
+
+
+def said(value: object) -> str:
+    """A verdict or a label as a word: `pass` and `fail`, a label, a score."""
+    return {True: "pass", False: "fail"}[value] if isinstance(value, bool) else "-" if value is None else str(value)
 
 
 def p_value(p: float | None) -> str:

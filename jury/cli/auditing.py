@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from jury.audit import SAMPLED, audited, keep, keep_labels, leanings, of_criterion, read_labels, spent
+from jury.audit import (
+    SAMPLED,
+    Audited,
+    Polled,
+    Stability,
+    Worth,
+    audited,
+    keep,
+    keep_labels,
+    leanings,
+    of_criterion,
+    polled,
+    read_labels,
+    spent,
+)
 from jury.audit import calibrate as calibrated
 from jury.audit import stability as measured
 from jury.audit import worth as valued
@@ -14,10 +28,24 @@ from jury.audit.calibrating import AgainstPeople, Calibration
 from jury.audit.people import drawn, of_sample
 from jury.cli import exits
 from jury.cli.asking_again import AskOptions, asked
-from jury.cli.audit_words import as_json, number, p_value, points, share, table, told
+from jury.cli.audit_words import (
+    UNKNOWN,
+    as_json,
+    cell,
+    number,
+    p_value,
+    points,
+    reasons,
+    said,
+    share,
+    short_why,
+    table,
+    told,
+)
 from jury.cli.tables import facts, stdout
 from jury.errors import ConfigError
-from jury.store import Run
+from jury.stats import Estimate
+from jury.store import Label, Run
 
 _ASK = "How were the labelled items drawn"
 MOST = 20  # items listed
@@ -46,6 +74,8 @@ def calibrate(options: CalibrateOptions) -> int:
     if options.criterion and test:
         raise ConfigError("--test is for the verdict as a whole: a criterion is held against the development labels")
     own = read_labels(labels) if labels else run.labels()
+    if not any(label.status != "undone" for label in own):
+        raise ConfigError("no labels: jury label RUN, or --labels FILE")
     how = options.sampled or drawn(own) or _asked()
     given = read_labels(labels, sampling=how) if labels else own
     if options.keep_labels:
@@ -53,13 +83,15 @@ def calibrate(options: CalibrateOptions) -> int:
         given = run.labels()
     kept = of_sample(given, how)
     audit = of_criterion(run, options.criterion, kept) if options.criterion else audited(run, kept)
+    if not audit.labelled():
+        raise ConfigError(_unusable(audit, given, kept, how))
     found = calibrated(audit, sampled=how, part="test" if test else "development", exclude=options.exclude)
     before = spent(run, found.version) if test else []
     if not options.criterion:  # what is kept holds for the verdict as a whole
         keep(run, found)
     if as_data:
         as_json({**{name: getattr(found, name) for name in _SHOWN}, "weights": found.weights.to_dict(),
-                 "spent_before": before, "left_out": len(given) - len(kept)})  # fmt: skip
+                 "spent_before": before, "left_out": len(given) - len(kept), "strays": audit.stray_items})  # fmt: skip
         return exits.OK
     _say(found, before)
     if len(kept) < len(given):
@@ -71,6 +103,16 @@ _SHOWN = (
     "sampled", "part", "version", "n_labels", "n_used", "excluded", "rows", "raw_rate", "corrected_rate",
     "disagreements", "brier", "confidence_error", "people", "notes",
 )  # fmt: skip
+
+
+def _unusable(audit: Audited, given: Sequence[Label], kept: Sequence[Label], how: str) -> str:
+    """Why labels that are there cannot be used."""
+    if len(kept) < len(given) and not kept:
+        return f"no labels drawn {how}: the {len(given)} labels there are on items that were drawn in another way"
+    if audit.strays:
+        names = ", ".join(map(repr, audit.stray_items[:3]))
+        return f"no labels of items that the run has a verdict on: {audit.strays} are of others, such as {names}"
+    return "no labels that say pass or fail: they give no verdict, or people tie: jury label RUN, or --labels FILE"
 
 
 def _asked() -> str:
@@ -85,22 +127,24 @@ def _say(found: Calibration, before: list[str]) -> None:
     console = stdout()
     lines = [
         ("labels", f"{found.n_labels}, drawn {found.sampled}; {found.n_used} in the {found.part} part"),
-        ("pass rate", share(found.raw_rate)),
-        ("people's", share(found.corrected_rate)),
+        ("pass rate", cell(share, found.raw_rate)),
+        ("people's", cell(share, found.corrected_rate) if found.corrected_rate.value is not None
+                     else f"{UNKNOWN}: {short_why(found.corrected_rate)}"),
         ("confidence", f"Brier {number(found.brier, 3)}, ECE {number(found.confidence_error, 3)}"
-                       if found.part == "test" else found.brier.why),
+                       if found.part == "test" else short_why(found.brier)),
         ("version", found.version),
     ]  # fmt: skip
     if found.people.reason != "too_few_raters":
         lines.insert(1, ("people agree", f"alpha {number(found.people)} among themselves"))
     facts(console, lines)
     table("against people", ["", "agreement", "TPR", "TNR", "kappa", "AC1"], [_against(r) for r in found.rows])
+    told([_MEANS, *reasons(*(e for r in found.rows for e in _numbers(r)))])
     cells = [[str(a), str(b), str(n)] for (a, b), n in sorted(found.rows[0].table.cells.items(), key=str)]
     table("panel by people's label", ["people", "panel", "items"], cells)
     weights = found.weights
     rows = [[j, f"{w:.2f}"] for j, w in sorted(weights.weights.items(), key=lambda pair: -pair[1])]
     table(f"weights: {weights.method}, confidence from {weights.source}", ["judge", "weight"], rows[:MOST])
-    listed = [[d.item, str(d.people), str(d.panel), d.why_people, d.why_panel] for d in found.disagreements[:MOST]]
+    listed = [[d.item, said(d.people), said(d.panel), d.why_people, d.why_panel] for d in found.disagreements[:MOST]]
     more = f", the first {MOST} of {len(found.disagreements)}" if len(found.disagreements) > MOST else ""
     table(f"disagreements{more}", ["item", "people", "panel", "people's reason", "panel's reason"], listed)
     notes = [*found.notes, *([weights.note] if weights.note else [])]
@@ -113,11 +157,20 @@ def _say(found: Calibration, before: list[str]) -> None:
     told(notes)
 
 
-def _against(row: AgainstPeople) -> list[str]:
+_MEANS = (
+    "agreement: share of equal verdicts. TPR, TNR: share of people's passes and of people's fails that it finds too. "
+    "kappa, AC1: agreement beyond chance, 1 is perfect."
+)
+
+
+def _numbers(row: AgainstPeople) -> tuple[Estimate, ...]:
     found = row.accuracy
-    return [
-        row.name, share(row.agreement), share(found.tpr), share(found.tnr), number(found.kappa), number(row.ac1),
-    ]  # fmt: skip
+    return row.agreement, found.tpr, found.tnr, found.kappa, row.ac1
+
+
+def _against(row: AgainstPeople) -> list[str]:
+    agreement, tpr, tnr, kappa, ac1 = _numbers(row)
+    return [row.name, *(cell(share, e) for e in (agreement, tpr, tnr)), *(cell(number, e) for e in (kappa, ac1))]
 
 
 def stability(folder: str, options: AskOptions) -> int:
@@ -126,16 +179,18 @@ def stability(folder: str, options: AskOptions) -> int:
     ended = asked(run, options)
     if ended is not None:
         return ended
-    found = measured(audited(Run.open(folder)))
+    audit = audited(Run.open(folder))
+    found = measured(audit)
     if options.json:
         as_json(found)
     else:
+        seen = polled(audit)
         rows = [
             [
                 j.judge,
-                share(j.retest.flip_rate),
-                number(j.retest.disagreement),
-                "-" if j.swapped is None else share(j.swapped.change_rate),
+                cell(share, j.retest.flip_rate),
+                cell(number, j.retest.disagreement),
+                "-" if j.swapped is None else cell(share, j.swapped.change_rate),
                 "-" if j.beyond.value is None else points(j.beyond),
                 f"{j.retest.usable}",
             ]
@@ -143,9 +198,30 @@ def stability(folder: str, options: AskOptions) -> int:
         ]
         head = ["judge", "flips when asked again", "disagreement", "flips when swapped", "beyond noise", "questions"]
         table(f"stability: {found.items} items, {found.repetitions} repetitions", head, rows)
-        table("most unstable items", ["item", "disagreement"], [[i, f"{d:.2f}"] for i, d in found.unstable])
-        told([found.reason] if found.reason else [])
+        unstable = [[i, f"{100 * d:.0f}%"] for i, d in found.unstable]
+        table("most unstable items", ["item", "chance that two answers differ"], unstable)
+        if found.reason:
+            told([found.reason])
+        else:
+            why = [e for j in found.judges for e in (j.retest.flip_rate, j.retest.disagreement)]
+            told(["", _ASKED_TWICE, *reasons(*why), *_in_part(seen, found)])
     return exits.NO_RESULT if found.reason else exits.OK
+
+
+_ASKED_TWICE = (
+    "flips: share of questions with more than one answer. disagreement: chance that two answers to one question "
+    "differ, mean over questions; of an item, mean over its judges."
+)
+
+
+def _in_part(seen: Polled, found: Stability) -> list[str]:
+    """Of whom only some items can tell, because asking had stopped early."""
+    return [
+        f"{j.judge}: only the {j.retest.usable} of these {found.items} items on which it was asked, since the others "
+        "disagreed there; nobody was asked again where they had not been asked"
+        for j in found.judges
+        if j.judge in seen.late
+    ]
 
 
 def bias(folder: str, options: AskOptions) -> int:
@@ -164,19 +240,42 @@ def bias(folder: str, options: AskOptions) -> int:
     rows = [
         [
             x.judge,
-            "-" if x.position is None else points(x.position.lean),
+            "-" if x.position is None else cell(points, x.position.lean),
             p_value(x.p_position),
-            number(x.length) if audit.paired else points(x.length),
+            cell(number if audit.paired else points, x.length),
             p_value(x.p_length),
-            points(x.own_family),
+            cell(points, x.own_family),
             p_value(x.p_family),
         ]
         for x in found
     ]
     head = ["judge", "first slot - second", "p", "length", "p", "own family", "p"]
     table("leanings (p corrected over the judges)", head, rows)
+    told(reasons(*(e for x in found for e in (x.length, x.own_family))))
     told(["Longer answers may be better and a family may be good: a leaning is a reason to look, no proof."])
     return exits.OK
+
+
+def _worth_lines(found: Worth) -> Iterator[tuple[str, str]]:
+    truth = "the plurality" if found.by_votes else "labels"
+    yield "panel", f"{found.judges} judges, {found.items} items"
+    yield "independent votes", cell(number, found.independent.votes)
+    yield "error correlation", cell(number, found.independent.correlation)
+    yield "alpha", cell(number, found.alpha)
+    agrees = f"{cell(share, found.best_agreement)} agreement with {truth}, held-out half"
+    yield "best judge", UNKNOWN if found.best is None else f"{found.best}: {agrees}"
+    if found.against_best is not None:
+        yield "panel - best judge", cell(points, found.against_best.difference)
+    if found.cheapest is not None:
+        price = "" if found.cheapest.price is None else f", ${found.cheapest.price:.4f} an item"
+        yield "cheapest that do", f"{', '.join(found.cheapest.judges)}: {cell(share, found.cheapest.same)}{price}"
+    yield "price", "unknown" if found.price is None else f"${found.price:.4f} for each decided item"
+    more = cell(share, found.one_more)
+    yield "one more vote", more if more == UNKNOWN else f"could change {more} of the items"
+    people = found.annotators
+    if people.passes is not None:
+        told_by = f"wins against {share(people.winning_rate)} of {len(people.people)} people"
+        yield "stand-in for people", f"{told_by}, advantage {share(people.advantage)}"
 
 
 def worth(folder: str, labels: str | None, as_data: bool) -> int:
@@ -190,27 +289,10 @@ def worth(folder: str, labels: str | None, as_data: bool) -> int:
         as_json({**{name: getattr(found, name) for name in names}, "independent": independent})
         return exits.OK
     told([*found.saying, ""])
-    truth = "the plurality" if found.by_votes else "labels"
-    lines = [
-        ("panel", f"{found.judges} judges, {found.items} items"),
-        ("independent votes", number(found.independent.votes)),
-        ("error correlation", number(found.independent.correlation)),
-        ("alpha", number(found.alpha)),
-        ("best judge", f"{found.best or '-'}: {share(found.best_agreement)} agreement with {truth}, held-out half"),
-    ]
-    if found.against_best is not None:
-        lines.append(("panel - best judge", points(found.against_best.difference)))
-    if found.cheapest is not None:
-        price = "" if found.cheapest.price is None else f", ${found.cheapest.price:.4f} an item"
-        lines.append(("cheapest that do", f"{', '.join(found.cheapest.judges)}: {share(found.cheapest.same)}{price}"))
-    lines.append(("price", "unknown" if found.price is None else f"${found.price:.4f} for each decided item"))
-    lines.append(("one more vote", f"could change {share(found.one_more)} of the items"))
-    people = found.annotators
-    if people.passes is not None:
-        told_by = f"wins against {share(people.winning_rate)} of {len(people.people)} people"
-        lines.append(("stand-in for people", f"{told_by}, advantage {share(people.advantage)}"))
-    facts(stdout(), lines)
-    pairs = [[audit.judges[a], audit.judges[b], f"{v:.2f}" if v is not None else "undefined"]
+    facts(stdout(), list(_worth_lines(found)))
+    one = found.independent
+    told(reasons(one.votes, one.correlation, found.alpha, found.best_agreement, found.one_more))
+    pairs = [[audit.judges[a], audit.judges[b], f"{v:.2f}" if v is not None else UNKNOWN]
              for (a, b), v in found.independent.pairs.items()]  # fmt: skip
     table("correlation of errors", ["judge", "judge", "correlation"], pairs[:MOST])
     return exits.OK

@@ -142,10 +142,13 @@ def _finding(criterion: str, rule: str, found: Sequence[_Reason], known: dict[st
     order = typical([r.words for r in found])
     examples = tuple((found[i].item, found[i].text) for i in order[:_EXAMPLES])
     told = " ".join(examples[0][1].split())
+    several = len({" ".join(r.text.split()) for r in found}) > 1
+    example = "e.g. " if told and several else ""  # one item's words are not those of all
     lead = rule if rule.startswith(criterion) and rule else ": ".join(part for part in (criterion, rule) if part)
     text = told if len(told) <= _TITLE else told[: _TITLE - 1].rstrip() + "…"
     items = tuple(dict.fromkeys(r.item for r in found))
-    told = text if text.startswith(f"{criterion}:") and not rule else ": ".join(part for part in (lead, text) if part)
+    named = text.startswith(f"{criterion}:") and not rule
+    told = example + text if named else ": ".join(part for part in (lead, example + text) if part)
     return Finding(
         title=told or "failed without a reason",
         count=len(items),

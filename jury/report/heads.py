@@ -10,6 +10,7 @@ from jury.audit import Audited, Worth, expired
 from jury.audit.keeping import load_calibration, load_gate
 from jury.errors import DataError
 from jury.report import words
+from jury.report.criteria import rubric_of
 from jury.report.parts import Head, Rate, Seat
 from jury.results import Comparison, PanelResult
 from jury.runner.totals import Totals
@@ -29,7 +30,7 @@ def head(audit: Audited, valued: Worth | None, seed: int) -> Head:
         name=manifest.name,
         kind=manifest.kind,
         criteria=manifest.criteria,
-        rule=manifest.rule,
+        rule=_rule(audit),
         scale=dict(manifest.scale),
         seats=tuple(_seat(j, False) for j in manifest.judges) + tuple(_seat(j, True) for j in manifest.stand_ins),
         created=manifest.created,
@@ -52,7 +53,7 @@ def head(audit: Audited, valued: Worth | None, seed: int) -> Head:
         total=totals.n_total,
         corrected=corrected,
         corrected_why=why,
-        gate=load_gate(audit.run),
+        gate=load_gate(audit),
         cost=cost,
         cost_text=words.money(cost, totals.calls),
         calls=totals.calls,
@@ -101,13 +102,22 @@ def _rate(totals: Totals, audit: Audited, seed: int) -> Rate:
     return words.rate(bootstrap_mean(points, seed=seed), good + 0.5 * ties)
 
 
+def _rule(audit: Audited) -> str:
+    """How an item's verdict is made: of a rubric its own rule, of other juries the rule over the votes."""
+    rubric = rubric_of(audit)
+    if rubric is None:
+        return audit.run.manifest.rule
+    return rubric.rule_text or "none: it gives scores alone"
+
+
 def _seat(given: Mapping[str, Any], stand_in: bool) -> Seat:
-    weight = given.get("weight")
+    """A function reads no prompt: what the manifest keeps there is the jury's, for judges that are models."""
+    weight, code = given.get("weight"), bool(given.get("function"))
     return Seat(
         id=str(given.get("id") or ""),
-        model=str(given.get("model") or ""),
+        model=str(given.get("model") or ("function" if code else "")),
         family=str(given.get("family") or ""),
-        prompt=str(given.get("prompt") or ""),
+        prompt="" if code else str(given.get("prompt") or ""),
         settings=cast("Mapping[str, Any]", given.get("settings") or {}),
         weight=float(weight) if isinstance(weight, int | float) else 1.0,
         stand_in=stand_in,

@@ -66,7 +66,8 @@ def _head(head: Head) -> Iterator[str]:
     rows.append(("coverage", f"{head.coverage.text}: {head.answered} of {head.total} ({counts})"))
     rows.append(("corrected rate", plain(head.corrected_why) if head.corrected is None else _told(head.corrected)))
     if head.gate is not None:
-        rows.append(("gate", plain(str(head.gate.get("outcome") or words.UNDEFINED))))
+        told = head.gate.get("expired") or head.gate.get("outcome") or words.UNDEFINED
+        rows.append(("gate", plain(str(told))))
     saved = f", {head.calls_saved:,} saved" if head.calls_saved else ""
     rows.append(("spend", f"{plain(head.cost_text)} ({words.count(head.calls, 'call')}{saved})"))
     judges = [plain(seat.id) + (" (stand-in)" if seat.stand_in else "") for seat in head.seats]

@@ -104,7 +104,9 @@ def _gate(head: Head) -> Markup | None:
 
 
 def _gate_words(gate: Mapping[str, Any]) -> tuple[str, str]:
-    """The outcome, and each check in words."""
+    """The outcome, and each check in words; of one that no longer holds, that alone."""
+    if gate.get("expired"):
+        return "expired", f"The run has changed since: it was {gate.get('was') or 'undecided'}. Run jury gate again."
     checks = cast("list[Any]", gate["checks"]) if isinstance(gate.get("checks"), list) else []
     told: list[str] = []
     for check in checks:

@@ -30,7 +30,8 @@ def panel(report: Report) -> Markup | None:
         card("Asked again", says.get("stability", ""), _stability(found)),
     ]
     seats = words.count(sum(not seat.stand_in for seat in head.seats), "judge")
-    intro = f"{seats}, combined by the rule “{head.rule}”." if head.rule else ""
+    by = "the pass rule of the rubric is" if head.kind == "rubric" else "combined by the rule"
+    intro = f"{seats}, {by} “{head.rule}”." if head.rule else ""
     first = card("Each judge", says.get("rates", ""), _judges(report))
     return section("Panel", intro, first, tag("div", cards, class_="masonry"), id="panel")
 

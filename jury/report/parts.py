@@ -70,8 +70,9 @@ class Head(_Plain):
 
     `rate_name` is `pass rate`, or `win rate of A` for pairs; `outcomes` counts items by `ItemFacts.outcome`; `answered`
     of `total` items have a usable verdict (`coverage`). `corrected`: the rate people would give, None without a
-    calibration that holds (`corrected_why`). `gate`: what `jury gate` found last, None where it was not run. `worth`:
-    sentences. `cost` in US dollars, None where a price is unknown. `mean` of verdicts that are numbers.
+    calibration that holds (`corrected_why`). `gate`: what `jury gate` found last, None where it was not run; its
+    outcome is `expired` where the run has changed since. `worth`: sentences. `cost` in US dollars, None where a price
+    is unknown. `mean` of verdicts that are numbers. `rule`: over the votes, or a rubric's own pass rule.
     """
 
     name: str
