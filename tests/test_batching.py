@@ -14,7 +14,7 @@ from jury.providers import registry
 from jury.providers.anthropic import AnthropicProvider
 from jury.providers.batches import batch_api, body_of, outcomes
 from jury.providers.openai import OpenAIProvider
-from jury.runner import RunSpec, replay, run, run_batches
+from jury.runner import RunSpec, replay, run, run_batches, run_sync
 from jury.store import Run
 from tests.servers.batch_server import BatchServer
 
@@ -128,6 +128,19 @@ def test_a_kill_while_it_waits_submits_nothing_twice(tmp_path, server, vendor):
     server.finish()
     report, _ = batched(spec_of(vendor), tmp_path, server)
     assert (server.submitted, report.batches, report.answered) == (1, 0, 5)
+
+
+def test_a_live_run_does_not_pay_for_what_is_under_way(tmp_path, server, vendor):
+    async def killed(seconds):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(run_batches(spec_of(vendor), tmp_path, sleep=killed))
+    with pytest.raises(ConfigError, match=r"5 questions of .* are in batches that are under way"):
+        run_sync(spec_of(vendor), tmp_path)
+    server.finish()
+    batched(spec_of(vendor), tmp_path, server)
+    assert run_sync(spec_of(vendor), tmp_path).asked.live == 0
 
 
 def test_a_lost_answer_to_a_submission_is_looked_for(tmp_path, server, vendor):
@@ -282,6 +295,6 @@ def test_the_command_line(tmp_path, server, monkeypatch, capsys):
     out, err = capsys.readouterr()
     assert left.value.code == 0
     assert "5 questions submitted" in err
-    assert "100%  5 pass, 0 fail" in out
+    assert "5 pass, 0 fail" in out
     assert server.submitted == 1
     registry.reset()

@@ -132,4 +132,4 @@ def test_a_budget_on_the_command_line(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit) as left:
         main(["run", "run.yaml", "-j", "judges.py:dear", "--budget", "5", "--limit", "3"])
     assert left.value.code == 0
-    assert "$3.0000 now" in capsys.readouterr().out
+    assert "$3.00 now" in capsys.readouterr().out

@@ -41,12 +41,12 @@ from jury.runner.keeper import now
 from jury.runner.questions import questions
 from jury.runner.spec import Loader, RunSpec
 from jury.runner.targeting import Producer, named, ready, routed
+from jury.runner.under_way import FILE, last_words, still_open
 from jury.sessions.judging import SessionJury
 from jury.store import RunWriter, StoredJudgment
 from jury.store.lines import Appender, encode, read_lines
 from jury.streams import as_completed
 
-FILE = "batches.jsonl"
 POLL_S = 60.0
 
 
@@ -89,14 +89,9 @@ class _Batches:
                 self._apis[seat.provider.name] = api
         self._sources = price_sources(jury)
         self._file = Appender(writer.folder / FILE)
-        self.open: dict[int, dict[str, Any]] = {}
-        self._last = 0
-        for _, line in read_lines(writer.folder / FILE):
-            number = int(line["batch"])
-            self._last = max(self._last, number)
-            self.open[number] = {**self.open.get(number, {}), **line}
-            if line["state"] in ("collected", "lost"):
-                del self.open[number]
+        told = last_words(writer.folder)
+        self._last = max(told, default=0)
+        self.open = still_open(told)
         self._under_way = {str(q["key"]) for n in self.open for q in self._questions(n)}
         self._reserved = 0.0  # US dollars of what is under way, at most
 

@@ -41,6 +41,7 @@ from jury.runner.memory import remember
 from jury.runner.spec import Loader, RunSpec
 from jury.runner.targeting import Outcomes, Producer, history, named, ready, routed, target_changes, unpaid
 from jury.runner.totals import Totals
+from jury.runner.under_way import check_none
 from jury.sessions.judging import SessionJury
 from jury.store import RunManifest, RunWriter, StoredResult
 from jury.store.index import short
@@ -202,6 +203,8 @@ async def run(
     if target is not None:
         ready(target, spec)
     with RunWriter(folder) as writer:
+        asked = (s for panel in panels_of(jury) for s in panel.seats if s.function is None)
+        check_none(writer.folder, (s.provider.name for s in asked))
         manifest = named(manifest_of(spec, jury, writer.folder.name), target)
         changed = compared(writer.manifest, manifest, writer.folder, force=force)
         changed += target_changes(writer.manifest, manifest)
