@@ -8,6 +8,7 @@ import pytest
 
 from jury import JudgeSpec, ScriptedProvider, llm_jury
 from jury.audit import ONLY_WHERE, audited, calibrate, polled, worth
+from jury.cli.__main__ import main
 from jury.report.facts import facts
 from jury.report.markdown import to_markdown
 from jury.runner import RunSpec, run_sync
@@ -98,3 +99,13 @@ def test_a_small_lot_is_no_ground(tmp_path):
 
 def test_a_run_that_asked_everybody_leaves_nothing_out(tmp_path):
     assert not polled(audited(recorded(tmp_path / "run"))).early
+
+
+def test_stability_says_of_which_items_a_late_judge_tells(tmp_path, capsys):
+    run = recorded(tmp_path / "run", stop="decided", repetitions=2)
+    with pytest.raises(SystemExit) as ended:
+        main(["stability", str(run.folder)])
+    said = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert "c: only the 10 of these 30 items on which it was asked, since the others disagreed there" in said
+    assert "b: only" not in said
