@@ -471,6 +471,9 @@ def test_a_few_labels_are_planned_for_with_the_usual_rate(tmp_path):
     needed = findings(made).needed
     assert (needed.planned_with, needed.total) == (0.9, 141)
     assert needed.at_most == labels_for_half_width(0.5, 0.05)
+    assert any(
+        "near 90%, as is usual: yours is counted on from 10 labels on" in said for said in sayings(findings(made))
+    )
 
 
 def test_nothing_labelled_yet(tmp_path):

@@ -312,3 +312,11 @@ def test_attributes_hold_any_text(text: str):
     page = Source(markup.tag("p", "x", title=text))
     assert [tag for tag, _ in page.elements] == ["p"]
     assert set(page.elements[0][1]) == {"title"}
+
+
+def test_items_whose_target_failed_have_a_filter_of_their_own():
+    failed = [item("a", outcome="error", flags=("error",)), item("b", outcome="not_judged", flags=("error",))]
+    assert packing.flags(report(*failed)) == {"error": 1, "not_judged": 1}
+    page = html(report(*failed))
+    assert 'data-flag="not_judged"' in page
+    assert "not judged" in Source(page).visible

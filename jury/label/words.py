@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from jury.label.findings import Findings, Needed
+from jury.label.findings import FEW, Findings, Needed
 from jury.stats import Estimate
 
 
@@ -43,6 +43,8 @@ def _missing(needed: Needed) -> str:
     if not needed.more:
         return f"Agreement with the panel is known to {points}: enough labels."
     planned = f"if agreement is near {100 * needed.planned_with:.0f}%"
+    if needed.have < FEW:
+        planned += f", as is usual: yours is counted on from {FEW} labels on"
     most = f", {needed.at_most} at most" if needed.at_most > needed.total else ""
     if needed.total <= needed.items:
         return f"{_counted(needed.more, 'more label')} for {points} ({needed.total} in all {planned}{most})."

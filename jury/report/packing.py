@@ -42,13 +42,18 @@ def flags(report: Report) -> dict[str, int]:
     """What items can be filtered by, with how many there are of each."""
     made = dict.fromkeys(FLAGS, 0)
     for item in report.items:
-        for flag in item.flags:
+        for flag in _filters(item):
             made[flag] = made.get(flag, 0) + 1
     made = {flag: n for flag, n in made.items() if n}
     if report.difference is not None:
         found = report.difference
         made |= {"fixed": len(found.fixed), "broken": len(found.broken), "changed": len(found.changed)}
     return {flag: n for flag, n in made.items() if n}
+
+
+def _filters(item: ItemFacts) -> tuple[str, ...]:
+    """The flags of an item on the page: one whose target failed is no error of a judge."""
+    return tuple("not_judged" if f == "error" and item.outcome == "not_judged" else f for f in item.flags)
 
 
 def outcomes(report: Report) -> list[str]:
@@ -123,7 +128,7 @@ def _index(report: Report, parts: list[list[ItemFacts]]) -> dict[str, Any]:
         "id": [item.id for item in items],
         "outcome": [codes[item.outcome] for item in items],
         "word": [item.word or item.outcome for item in items],
-        "flag": [sum(bits[f] for f in (*item.flags, *changes.get(item.id, ())) if f in bits) for item in items],
+        "flag": [sum(bits[f] for f in (*_filters(item), *changes.get(item.id, ())) if f in bits) for item in items],
         "tag": [[numbers[t] for t in item.tags if t in numbers] for item in items],
         "agreement": [item.agreement for item in items],
         "votes": [_votes(item, judges) for item in items],

@@ -38,6 +38,7 @@ FLAG_WORDS = {
     "unstable": "unstable",
     "na": "NA",
     "error": "errors",
+    "not_judged": "not judged",
     "evidence_missing": "evidence not found",
     "fixed": "fixed",
     "broken": "broken",

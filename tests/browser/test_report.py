@@ -371,3 +371,20 @@ def test_the_benchmark_of_the_report_runs():
     found = json.loads(done.stdout)
     assert {"usable", "search", "again", "late", "mb", "write_s"} <= set(found)
     assert found["usable"] > 0
+
+
+def test_the_slash_brings_the_search_and_its_results_into_sight(report):
+    found = report("pointwise", DESKTOP)
+    found.page.keyboard.press("/")
+    found.page.keyboard.type("case-017")
+    counts(found, "1 of 60 items")
+    assert found.page.evaluate("document.activeElement.id") == "search"
+    place = found.page.locator("[role=option]").first.bounding_box()
+    assert place["y"] + place["height"] <= DESKTOP[1]
+
+
+def test_a_wide_table_shows_at_its_edge_that_it_goes_on(report):
+    found = report("pointwise", PHONE)
+    wide = "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth)"
+    assert found.page.evaluate(f"{wide}.length") >= 1
+    assert found.page.evaluate(f"{wide}.every((one) => getComputedStyle(one).backgroundImage.includes('gradient'))")

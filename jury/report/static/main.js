@@ -96,6 +96,7 @@ async function start() {
   sheet.addEventListener("keydown", fence);
   wide.addEventListener("change", () => arrange(opened !== null));
 
+  const live = document.getElementById("live");
   const chips = [...document.querySelectorAll(".chip[data-flag]")];
   for (const chip of chips) {
     chip.addEventListener("click", () => {
@@ -114,7 +115,12 @@ async function start() {
   const fields = [bind("outcome", "outcome"), bind("tag", "tag"), bind("order", "order")];
   const box = document.getElementById("search");
   let timer = 0;
+  // What is found must be in sight while one types: the search to the top of the window, the list right below it.
+  const reveal = () => {
+    if (document.getElementById("list").getBoundingClientRect().top > innerHeight * 0.7) live.scrollIntoView({ block: "start", behavior: "instant" });
+  };
   box.addEventListener("input", () => {
+    reveal();
     clearTimeout(timer);
     timer = setTimeout(() => { list.state.query = box.value; list.apply(); }, 120);
   });
@@ -140,8 +146,9 @@ async function start() {
     if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       if (opened !== null && !wide.matches) close();
-      box.focus();
+      box.focus({ preventScroll: true });
       box.select();
+      live.scrollIntoView({ block: "start", behavior: "instant" });
     } else if (event.key === "Escape") {
       if (opened !== null) close();
       else if (document.activeElement === box && box.value) { box.value = ""; list.state.query = ""; list.apply(); }
@@ -175,7 +182,7 @@ async function start() {
   }
   addEventListener("hashchange", follow);
 
-  document.getElementById("live").classList.remove("hidden");
+  live.classList.remove("hidden");
   document.getElementById("wait").remove();
   await list.apply();
   performance.mark("usable");
