@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sysconfig
 import time
 import traceback
@@ -373,8 +374,8 @@ def _settings(base: Settings, given: Mapping[str, Any] | Settings | None) -> Set
 
 def _place(error: BaseException) -> str:
     """` (judges.py:14)`: the innermost line of the user's own code that it went through, if any."""
-    home = str(Path(__file__).parent)
-    libraries = tuple(p for p in (home, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib"))) if p)
+    homes = (str(Path(__file__).parent), *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
+    libraries = tuple(home + os.sep for home in homes)
     while True:
         passed = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(error.__traceback__)]
         own = [(file, line) for file, line in passed if not file.startswith(("<", *libraries))]

@@ -9,6 +9,7 @@ from typing import Any
 from jury.errors import ConfigError
 from jury.results import Comparison, PanelResult, Usage
 
+UNSETTLED = ("tie", "no_majority")  # reasons that take at least two votes that decided
 _OUTCOMES = ("pass", "fail", "na", "inconclusive", "error", "not_judged")
 
 

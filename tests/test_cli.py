@@ -155,7 +155,9 @@ def test_a_table_with_who_voted_what_in_80_columns(run: Run) -> None:
     votes = {line.split()[1]: line.split()[2:5] for line in lines if line.split()[:1] and line.split()[0].isdigit()}
     assert votes["q1"] == ["pass", "pass", "pass"]
     assert votes["q2"][0] == "inconclusive"
-    assert "pass rate  100%  2 passed, 0 failed" in out
+    assert "pass rate  100% [34.2, 100.0]  2 passed, 0 failed" in out
+    assert "agreement  66.7%  unanimous on 2 of 3" in out  # the tie is an item on which two judges decided
+    assert "cost       $0  (6 calls)" in out
     assert "coverage   50%  2 of 4: 0 NA, 1 inconclusive, 0 error, 1 not judged" in out
     assert "timed out" in out
     assert "-o DIR" in out
@@ -281,7 +283,7 @@ def test_labels_with_na(run: Run) -> None:
     code, out, _ = run(*RIGHT, "-j", judge, *options)
     assert code == 0
     assert "good (pass)" in out
-    assert "pass rate  50%  1 passed, 1 failed" in out
+    assert "pass rate  50% [9.5, 90.5]  1 passed, 1 failed" in out
     assert "3 of 4: 1 NA" in out
 
 
@@ -350,7 +352,7 @@ def test_many_rows_show_those_that_did_not_pass(run: Run, tmp_path: Path) -> Non
     shown = [line.split()[0] for line in out.splitlines() if line.split()[:1] and line.split()[0].isdigit()]
     assert shown == ["4", "14", "24", "34"]
     assert "the first 4 rows that did not pass of 60" in out
-    assert "90%  54 passed, 6 failed" in out
+    assert "90% [79.9, 95.3]  54 passed, 6 failed" in out
 
 
 # --- compare

@@ -51,7 +51,7 @@ def jury(capsys, *arguments: str) -> tuple[int, str, str]:
 def test_a_run_and_the_same_again(home, capsys):
     code, out, err = jury(capsys, "run", "check.yaml")
     assert code == 0
-    assert "66.7%  2 pass, 1 fail" in out
+    assert "66.7% [20.8, 93.9]  2 pass, 1 fail" in out
     assert "100%  3 of 3" in out
     assert "3 questions" in out
     assert "runs/check" in out
@@ -93,7 +93,7 @@ def test_failures_are_named_and_healed(home, capsys):
     _, out, _ = jury(capsys, "run", "check.yaml", "--keep-errors")
     assert "0 questions" in out
     _, out, _ = jury(capsys, "run", "check.yaml")
-    assert "2 questions; 1 items were judged before" in out
+    assert "2 questions; 2 items judged now; 1 item was judged before" in out
 
 
 def test_a_change_is_said(home, capsys):
@@ -171,7 +171,7 @@ def test_pairs(home, capsys):
     write(home, ['{"value": "A"}', '{"value": "B"}', '{"value": "A"}', '{"value": "A"}'], kind="pairwise")
     code, out, _ = jury(capsys, "run", "check.yaml", "-d", "pairs.csv")
     assert code == 0
-    assert "100%  1 a, 0 b, 0 tie" in out
+    assert "100% [20.7, 100.0]  1 A, 0 B, 0 tie" in out
     assert "50%  1 of 2: 1 inconclusive" in out
 
 
@@ -283,3 +283,75 @@ def test_the_live_line_has_the_targets_money_in_it():
     plain = RunProgress("pointwise")
     plain.hear("pass", paid)
     assert "$0.0100" in plain.words
+
+
+def functions(home, code: str, rows: list[dict[str, str]], names: str) -> None:
+    (home / "own.py").write_text(code)
+    (home / "rows.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    judges = [f"own.py:{name}" for name in names.split()]
+    (home / "own.yaml").write_text(json.dumps({"data": "rows.jsonl", "criteria": "c", "judges": judges}))
+
+
+def test_what_a_judge_function_raises_has_its_place_and_functions_cost_nothing(home, capsys):
+    code = "import json\n\ndef broken(output):\n    return json.loads(output)\n\ndef fine(output): return True\n"
+    functions(home, code, [{"id": "r", "output": "no JSON"}, {"id": "s", "output": " "}], "broken fine")
+    _, out, _ = jury(capsys, "run", "own.yaml")
+    assert "failed     2 x broken: exception: JSONDecodeError: Expecting value" in out
+    assert "(own.py:4)" in " ".join(out.split())  # the user's line, not that of the library that it called
+    assert "$0 now; $0 in all, 4 calls" in out
+    assert "1 empty output, judged like any other" in out
+    assert "next       jury show runs/own" in out
+    _, out, _ = jury(capsys, "show", "runs/own")
+    assert "(own.py:4)" in " ".join(out.split())
+    assert "1 empty output" in out
+    assert "cost     $0  (2 calls)" in jury(capsys, "show", "runs/own", "r")[1]
+    _, out, _ = jury(capsys, "judge", "rows.jsonl", "-c", "c", "-j", "own.py:broken")
+    assert "(own.py:4)" in " ".join(out.split())
+    assert "cost       $0  (2 calls)" in out
+    assert "check --call" not in out
+    assert "1 empty output" in out
+
+
+def test_votes_are_counted_by_what_they_say(home, capsys):
+    code = "def a(output): return False\n\ndef b(output): return False\n\ndef c(output): return True\n"
+    functions(home, code, [{"id": "r", "output": "x"}], "a b c")
+    jury(capsys, "run", "own.yaml")
+    assert "verdict  fail  2 of 3 voted fail, agreement 0.67" in jury(capsys, "show", "runs/own", "r")[1]
+
+
+def test_items_on_which_two_judges_tied_are_in_the_agreement(home, capsys):
+    code = "def a(output): return output == 'x'\n\ndef b(output): return True\n"
+    functions(home, code, [{"id": "r", "output": "x"}, {"id": "s", "output": "y"}], "a b")
+    jury(capsys, "run", "own.yaml")
+    assert "agreement  50%  unanimous on 1 of 2" in jury(capsys, "show", "runs/own")[1]
+
+
+def test_what_a_change_settles_anew_was_not_judged_before(home, capsys):
+    functions(home, "def a(output): return True\n", [{"id": "r", "output": "x"}], "a")
+    jury(capsys, "run", "own.yaml")
+    (home / "own.yaml").write_text((home / "own.yaml").read_text().replace('"c"', '"d"'))
+    assert "1 known; 1 item judged now\n" in jury(capsys, "run", "own.yaml")[1]
+
+
+def test_a_run_that_was_stopped_says_how_far_it_came(home, capsys):
+    code = (
+        "import os, signal\n\ndef a(output):\n"
+        "    if output == '2': os.kill(os.getpid(), signal.SIGINT)\n    return True\n"
+    )
+    functions(home, code, [{"id": f"r{i}", "output": str(i)} for i in range(400)], "a")
+    code, out, _ = jury(capsys, "run", "own.yaml")
+    assert code == 130
+    assert "of 400 judged so far; the same command goes on" in " ".join(out.split())
+    shown = jury(capsys, "show", "runs/own")[1]
+    assert "of 400 judged so far; the same jury run goes on" in " ".join(shown.split())
+    made = json.loads(jury(capsys, "show", "runs/own", "--json")[1])
+    assert (made["finished"], made["n_items"]) == (False, 400)
+    assert made["n_total"] < 400
+
+
+def test_an_estimate_breaks_no_id(home, capsys):
+    model = "openai/a-model-whose-name-is-longer-than-the-table-has-room-for"
+    (home / "own.yaml").write_text(json.dumps({"data": "rows.jsonl", "criteria": "c", "judges": [model]}))
+    out = jury(capsys, "run", "own.yaml", "--estimate")[1]
+    assert f"judges 1 {model}" in out
+    assert "tokens out" in out

@@ -224,7 +224,8 @@ def test_an_edited_prompt_needs_a_new_version_where_there_are_results(run: Run, 
 def test_checks_by_code_beside_a_judge_and_alone(run: Run, tmp_path: Path) -> None:
     (tmp_path / "checks.py").write_text("def answered(session): return bool(session.final_message)\n")
     code, out, _ = run("session", "-", "s.jsonl", "--check", "checks.py:answered", "-o", "out")
-    assert (code, json.loads(out)["verdict"]) == (0, "PASS")
+    said = json.loads(out)
+    assert (code, said["verdict"], said["check"]) == (0, "PASS", "answered")
     assert run("counts", "out")[1].startswith("all: 1 items\n  answered: 1 pass")
 
     code, out, _ = run(

@@ -125,7 +125,7 @@ def test_one_item_by_id_and_by_number(home, capsys):
         "  Capital of Norway?",
         "  Oslo",
         "more characters (--full)",
-        "verdict  fail  2 of 2 votes",
+        "verdict  fail  2 of 2 voted fail, agreement 1",
         "a  fail",
         "  it does not",
         "short  fail",
@@ -244,7 +244,8 @@ def test_a_run_under_way_with_a_torn_line(home, capsys):
         code, out, err = jury(capsys, "show", "run")  # while the writer holds the lock
         assert code == 0
         assert "not finished" in out
-        assert "waiting    2 items have no verdict yet" in out
+        assert "so far     1 judged, not finished; the same jury run goes on" in out
+        assert "waiting    2 items without a verdict yet" in out
         assert "the last line is cut off" in err
         code, out, _ = jury(capsys, "show", "run", "i1")
         assert code == 0
@@ -282,7 +283,7 @@ def test_quotes_that_are_not_there_and_repetitions(home, capsys):
         "  found: “is there”\n",
         "  not found: “is not”\n",
         'violations: [{"rule": 1}]',
-        "1 quotes found, 1 not found",
+        "1 quote found, 1 not found",
     ):
         assert " ".join(words.split()) in " ".join(out.split()), words
     assert "turn 15" not in out

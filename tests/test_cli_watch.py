@@ -286,7 +286,7 @@ def test_ctrl_c_ends_the_watch_and_not_the_run(home):
         command = [sys.executable, "-m", "jury", "watch", "run"]
         watch = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert watch.stdout is not None
-        assert watch.stdout.readline().startswith("1 items")
+        assert watch.stdout.readline().startswith("1 item ")
         watch.send_signal(signal.SIGINT)
         _, err = watch.communicate(timeout=30)
         assert (watch.returncode, err) == (130, "")
@@ -307,3 +307,14 @@ def _read(master: int, enough, timeout: float = 30) -> str:
             except OSError:  # the terminal was left
                 break
     return text
+
+
+def test_lines_come_every_second_at_first_and_more_rarely_later(home):
+    now = [0.0]
+    one = Watch(Following(home / "run"), every=10, wait=0, clock=lambda: now[0])
+    assert one.pause == 1
+    now[0] = 50
+    assert one.pause == 5
+    now[0] = 500
+    assert one.pause == 10
+    assert Watch(Following(home / "run"), every=0, wait=0).pause == 0

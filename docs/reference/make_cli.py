@@ -58,7 +58,7 @@ def _names(parameter: Any) -> str:
 
 
 def _text(text: str | None) -> str:
-    return " ".join((text or "").split())
+    return " ".join((text or "").replace("\\[", "[").split())
 
 
 if __name__ == "__main__":

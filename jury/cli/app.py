@@ -6,8 +6,10 @@ typer comes with the first command.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from importlib import import_module
+from inspect import cleandoc
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ def make(arguments: Sequence[str]) -> typer.Typer:
             if isinstance(found, typer.Typer):  # a family of commands
                 app.add_typer(found, name=name, short_help=line)
             else:
-                app.command(name, short_help=line)(found)
+                app.command(name, short_help=line, help=_plain(found.__doc__))(found)
         else:
             app.command(name, help=line)(_other)
     return app
@@ -92,6 +94,11 @@ def _module(name: str) -> str:
     if name in ("label", "report"):
         return f"{name}_commands"
     return "run_commands" if name in _OF_RUNS else "commands"
+
+
+def _plain(text: str | None) -> str:
+    """A help text whose brackets are brackets, where typer would read `[local]` as a colour."""
+    return re.sub(r"(?=\[[a-z#/@])", r"\\", cleandoc(text or ""))
 
 
 def _version(wanted: bool) -> None:

@@ -9,6 +9,7 @@ from jury.audit import Again, ask_again_sync, quote_again
 from jury.cli import exits
 from jury.cli.functions import load_function
 from jury.cli.quoting import dollars, say
+from jury.cli.tables import count
 from jury.cli.writing import aside
 from jury.errors import ConfigError
 from jury.pairwise import PairwiseJury
@@ -43,12 +44,12 @@ def asked(run: Run, options: AskOptions) -> int | None:
     if options.estimate:
         say(quote, options.json)
         return exits.OK
-    told = f"{quote.calls:,} questions about {quote.items:,} items"
+    told = f"{count(quote.calls, 'question')} about {count(quote.items, 'item')}"
     if not consent(quote, told, agreed=options.yes or options.budget is not None):
         return exits.OK
     with aside():
         found = ask_again_sync(run, plan, jury=jury, load=load_function)
-    asked_now = f"asked {found.asked.live:,} questions about {found.items:,} items"
+    asked_now = f"asked {count(found.asked.live, 'question')} about {count(found.items, 'item')}"
     known = found.asked.recalled + found.asked.cached
     price = "at an unknown price" if found.asked.unpriced else f"for {dollars(found.spent)}"
     lost = f"; {found.asked.failed:,} failed" if found.asked.failed else ""

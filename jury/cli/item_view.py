@@ -135,7 +135,7 @@ class _View:
             self._facts([("verdict", "none yet"), *(("label", tables.visible(text)) for text in labels)])
             return
         said = tables.verdict_text(result)
-        used = f"{result.seats_used} of {result.seats} votes" if result.seats else "nobody was asked"
+        used = _voted(result)
         agreement = f", agreement {result.agreement:.2g}" if result.agreement is not None else ""
         lines: list[tuple[str, str | Text]] = [("verdict", Text.assemble(said, f"  {used}{agreement}"))]
         if result.explanation:
@@ -145,7 +145,7 @@ class _View:
         if isinstance(result, PanelResult):
             lines += _panel_facts(result)
         if result.calls or result.usage:
-            lines.append(("cost", tables.money(result.usage, result.calls)))
+            lines.append(("cost", tables.money(result.usage, result.calls, free=self._free(result))))
         lines += [("note" if i == 0 else "", tables.visible(note)) for i, note in enumerate(result.notes)]
         lines += [("label" if i == 0 else "", tables.visible(text)) for i, text in enumerate(labels)]
         self._facts(lines)
@@ -153,6 +153,10 @@ class _View:
             self.console.print()
             for criterion in result.criteria:
                 self._criterion(criterion)
+
+    def _free(self, result: PanelResult | Comparison) -> bool:
+        """Did functions alone vote? What reports no cost then has none."""
+        return bool(result.votes) and all(self._models.get(vote.judge) == "" for vote in result.votes)
 
     def votes(self, result: PanelResult | Comparison) -> None:
         for vote in result.votes:
@@ -213,7 +217,7 @@ class _View:
             self._said(part.explanation, 4)
             self._quotes(part.evidence, missing, checked=check is not None, indent=4)
         if check is not None:
-            counts = f"{check.quotes_found} quotes found, {check.quotes_missing} not found"
+            counts = f"{tables.count(check.quotes_found, 'quote')} found, {check.quotes_missing} not found"
             references = check.references_valid + check.references_invalid
             more = f"; {check.references_valid} of {references} references valid" if references else ""
             self._print(Text(f"evidence: {counts}{more}", style="dim"), 2)
@@ -251,13 +255,27 @@ class _View:
         else:
             self._print(Text(tables.visible(shown)), 2)
         if left > 0:
-            self._print(Text(f"… {left:,} more characters (--full)", style="dim"), 2)
+            self._print(Text(f"… {tables.count(left, 'more character')} (--full)", style="dim"), 2)
 
     def _facts(self, lines: Sequence[tuple[str, str | Text]]) -> None:
         tables.facts(self.console, lines)
 
     def _print(self, text: Text, indent: int = 0) -> None:
         tables.show(self.console, Padding(text, (0, 0, 0, indent)) if indent else text)
+
+
+def _voted(result: PanelResult | Comparison) -> str:
+    """`2 of 3 voted fail`; where votes are no words, or none of them won, how many decided."""
+    if not result.seats:
+        return "nobody was asked"
+    said = result.winner if isinstance(result, Comparison) else result.value
+    number = isinstance(said, int | float) and not isinstance(said, bool)
+    if number or result.status not in ("decided", "not_applicable"):
+        return f"{result.seats_used} of {tables.count(result.seats, 'vote')} decided"
+    for_it = sum(vote.decided and vote.value == said for vote in result.votes)
+    word = tables.value_text(said, None)
+    out = f", {result.seats - result.seats_used} did not decide" if result.seats > result.seats_used else ""
+    return f"{for_it} of {result.seats} voted {word}{out}"
 
 
 def _panel_facts(result: PanelResult) -> list[tuple[str, str | Text]]:

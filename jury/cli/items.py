@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import fields
 from itertools import islice
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from jury.cli.asked import Asked
+from jury.data import Output
 from jury.datasets import FIELDS, STDIN, Row, find, parse_map, rows, to_pair
 from jury.errors import DataError, JuryError
 from jury.tasks import in_thread
@@ -32,6 +33,7 @@ class Items(Generic[T]):
         self._mapping = parse_map(asked.map)
         self._numbers: dict[str | None, int] = {}
         self.fault: JuryError | None = None
+        self.empty = 0  # outputs so far that hold nothing
 
     def count(self) -> int | None:
         """How many items there are, every one of them read and checked; None for pipes, whose rows come once.
@@ -68,7 +70,23 @@ class Items(Generic[T]):
                 return
             number, item = found
             self._numbers[self._id_of(item)] = number
+            self.empty += sum(map(holds_nothing, _outputs(item)))
             yield item
+
+
+def holds_nothing(output: Any) -> bool:
+    """Is this an output without a word or a call? One whose target errored is another matter."""
+    if not isinstance(output, Output):
+        return isinstance(output, str) and not output.strip()
+    other = output.reasoning or output.tool_calls or output.error is not None or output.value not in (None, "")
+    return not other and not output.text.strip()
+
+
+def _outputs(item: Any) -> tuple[Any, ...]:
+    """The outputs of what a row was made into."""
+    if isinstance(item, tuple):
+        return cast("tuple[Any, ...]", item)[1:]
+    return (item["response_a"], item["response_b"])
 
 
 def comes_once(file: str) -> bool:

@@ -100,10 +100,11 @@ def judge(asked: Asked) -> int:
         total = items.count()
         progress.note(no_input(asked, jury.panel.wanted))
         with Folder(asked.output, overwrite=asked.overwrite) as folder:
-            tally = Tally(asked.show, judges=[s.name for s in jury.panel.seats])
+            tally = _tally(asked, jury.panel)
             run = _Run(asked, progress, items, folder, JsonStream(asked.json), tally)
             progress.start(total)
             run.all_of(jury.judge_many(items, ordered=False))
+            tally.empty = items.empty
             summary = run.tally.summary()
             run.finish(summary.to_dict(), jury.panel, jury.scale)
     if not asked.json and run.tally.n:
@@ -123,10 +124,11 @@ def compare(asked: Asked) -> int:
         total = items.count()
         progress.note(no_input(asked, jury.panel.wanted))
         with Folder(asked.output, overwrite=asked.overwrite) as folder:
-            tally = Tally(asked.show, judges=[s.name for s in jury.panel.seats])
+            tally = _tally(asked, jury.panel)
             run = _Run(asked, progress, items, folder, JsonStream(asked.json), tally)
             progress.start(total)
             run.all_of(jury.compare_many(items, ordered=False))
+            tally.empty = items.empty
             rate = run.tally.win_rate()
             run.finish(_counts(rate, run.tally), jury.panel)
     if not asked.json and run.tally.n:
@@ -134,6 +136,11 @@ def compare(asked: Asked) -> int:
         tables.verdict_table(run.tally, console)
         tables.facts(console, [*tables.comparison_lines(rate, run.tally), *_next(asked, run, "compare")])
     return run.code(exits.of_comparisons(rate, asked.fail_under, asked.min_coverage))
+
+
+def _tally(asked: Asked, panel: Panel) -> Tally:
+    free = all(s.function is not None for s in (*panel.seats, *panel.stand_ins))
+    return Tally(asked.show, judges=[s.name for s in panel.seats], free=free)
 
 
 def _counts(rate: WinRate, tally: Tally) -> dict[str, Any]:
@@ -179,7 +186,7 @@ def _next(asked: Asked, run: _Run, command: str) -> list[tuple[str, str]]:
     lines: list[str] = []
     shown, odd = run.tally.shown
     failed = next((k.number for k in shown if odd or getattr(k.result, "passed", None) is False), None)
-    if run.tally.errors and len(run.tally.errors) == len(run.tally.judges):
+    if run.tally.errors and len(run.tally.errors) == len(run.tally.judges) and not run.tally.free:
         lines.append("jury check --call --judges ...   one test call to each judge")
     if failed is not None and not comes_once(asked.file):
         lines.append(f"jury render {asked.file} --row {failed} ...   the exact texts the judges read")

@@ -91,7 +91,8 @@ class Progress(AbstractContextManager["Progress"]):
     @property
     def told(self) -> str:
         """`12 of 40 rows`."""
-        return f"{self.done}{self._of} {self.what}"
+        one = (self.done if self.total is None else self.total) == 1
+        return f"{self.done}{self._of} {self.what.removesuffix('s') if one else self.what}"
 
     @property
     def _of(self) -> str:

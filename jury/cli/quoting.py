@@ -13,6 +13,8 @@ from jury.cli.functions import load_function
 from jury.cli.writing import print_json
 from jury.runner import Quote, RunSpec, estimate
 
+_LONGEST = 28  # letters of an id that stands in the table itself
+
 
 def quote(spec: RunSpec, folder: Path, as_json: bool) -> int:
     """Prints the quote; returns the exit code. Raises `ConfigError`, `DataError`."""
@@ -29,12 +31,17 @@ def say(made: Quote, as_json: bool) -> None:
         return
     console = tables.stdout()
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("judge", overflow="fold")
+    judges = [line.judge for line in made.lines]
+    if max(map(len, judges), default=0) > _LONGEST:  # an id that breaks in the middle cannot be copied
+        for number, judge in enumerate(judges, 1):
+            tables.told(console, f"{'judges' if number == 1 else '      '} {number} {judge}", whole=True)
+        judges = [str(number) for number in range(1, len(judges) + 1)]
+    table.add_column("judge", no_wrap=True)
     for name in ("calls", "known", "tokens in", "tokens out", "likely", "at most"):
         table.add_column(name, justify="right", no_wrap=True)
-    for line in made.lines:
+    for judge, line in zip(judges, made.lines, strict=True):
         counts = (line.calls, line.known, line.input_tokens, line.output_tokens)
-        table.add_row(line.judge, *(f"{n:,.0f}" for n in counts), dollars(line.cost), dollars(line.most))
+        table.add_row(judge, *(f"{n:,.0f}" for n in counts), dollars(line.cost), dollars(line.most))
     tables.show(console, table)
     console.print()
     tables.facts(

@@ -52,5 +52,5 @@ def other_words(totals: Totals) -> str:
 def spent(totals: Totals) -> str:
     """What the calls behind the results cost; unknown is unknown."""
     cost = "unknown (a price is missing)" if totals.unpriced else tables.dollars(totals.cost)
-    saved = f", {totals.calls_saved:,} calls saved" if totals.calls_saved else ""
-    return f"{cost}  ({totals.calls:,} call{'s' * (totals.calls != 1)}{saved})"
+    saved = f", {tables.count(totals.calls_saved, 'call')} saved" if totals.calls_saved else ""
+    return f"{cost}  ({tables.count(totals.calls, 'call')}{saved})"

@@ -86,10 +86,22 @@ def run(
 def watch(
     folder: Folder,
     every: Annotated[
-        float, typer.Option("--every", metavar="SECONDS", help="Between two lines, where it is no terminal.")
+        float,
+        typer.Option(
+            "--every",
+            metavar="SECONDS",
+            help="At most between two lines, where it is no terminal; at first it is 1 (default: 10).",
+            show_default=False,
+        ),
     ] = 10.0,
     wait: Annotated[
-        float, typer.Option("--wait", metavar="SECONDS", help="For a run folder that is not there yet.")
+        float,
+        typer.Option(
+            "--wait",
+            metavar="SECONDS",
+            help="For a run folder that is not there yet (default: 60).",
+            show_default=False,
+        ),
     ] = 60.0,
     json: Annotated[
         bool, typer.Option("--json", help="A JSON object a line, at every change.", rich_help_panel=_RESULT)

@@ -15,7 +15,9 @@ from rich.text import Text
 from jury.cli import exits, tables
 from jury.cli.asked import listed
 from jury.cli.functions import is_function, load_function
+from jury.cli.items import holds_nothing
 from jury.cli.quoting import quote
+from jury.cli.rates import count_words, quoted, rate_words
 from jury.cli.run_progress import RunProgress
 from jury.cli.writing import aside, print_json
 from jury.config import named_judges
@@ -23,6 +25,7 @@ from jury.errors import ConfigError
 from jury.runner import Halt, RunReport, RunSpec, outlook, run_batches
 from jury.runner import run as run_spec
 from jury.runner.entries import entries, from_stdin
+from jury.runner.totals import Totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +60,37 @@ def run(options: RunOptions) -> int:
     with progress, aside():
         if options.batch:
             asyncio.run(run_batches(spec, folder, poll_s=options.poll, load=load_function, say=progress.say))
-        progress.start(None if from_stdin(spec) else sum(1 for _ in entries(spec)))
+        total, empty = (None, 0) if from_stdin(spec) else _counted(spec)
+        progress.start(total)
         report = asyncio.run(_interruptible(spec, folder, options, progress))
     for change in report.changes:
         progress.say(f"changed since the last time: {change}")
     if report.fault is not None:
         progress.say(f"error: {report.fault}")
-    _print(report, options.json)
+    _print(report, _Seen(total, empty, progress.totals), options.json)
     if report.fault is not None:
         return exits.USAGE
     return exits.INTERRUPTED if report.halted else _code(report, options)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What is known beside the report: items of the data (None: nobody knows) and those among them without an output,
+    and all results as they were heard of.
+    """
+
+    total: int | None
+    empty: int
+    heard: Totals
+
+
+def _counted(spec: RunSpec) -> tuple[int, int]:
+    total = empty = 0
+    for entry in entries(spec):
+        total += 1
+        outputs = (entry.output,) if entry.pair is None else (entry.pair.response_a, entry.pair.response_b)
+        empty += sum(map(holds_nothing, outputs))
+    return total, empty
 
 
 def _spec(options: RunOptions) -> RunSpec:
@@ -140,7 +164,7 @@ def _code(report: RunReport, options: RunOptions) -> int:
     return exits.BELOW if rate < options.fail_under - 1e-12 else exits.OK
 
 
-def _print(report: RunReport, as_json: bool) -> None:
+def _print(report: RunReport, seen: _Seen, as_json: bool) -> None:
     asked = report.asked
     if as_json:
         print_json(
@@ -158,24 +182,21 @@ def _print(report: RunReport, as_json: bool) -> None:
                 "unsure": report.unsure,
                 "outlook": asdict(left) if (left := outlook(report.totals, report.spent)) else None,
                 "finished": report.finished,
+                "items": seen.total,
                 "changes": list(report.changes),
             }
         )
         return
-    tables.facts(tables.stdout(), _lines(report))
+    tables.facts(tables.stdout(), _lines(report, seen))
 
 
-def _lines(report: RunReport) -> list[tuple[str, str | Text]]:
+def _lines(report: RunReport, seen: _Seen) -> list[tuple[str, str | Text]]:
     totals, asked = report.totals, report.asked
     lines: list[tuple[str, str | Text]] = [("", "")] if not totals["n_total"] else []
-    if report.kind == "pairwise":
-        names, good, rest = ("a", "b", "tie"), 2 * totals["n_a"] + totals["n_tie"], 2
-    else:
-        names, good, rest = ("pass", "fail"), totals["n_pass"], 1
-    rated = sum(totals[f"n_{name}"] for name in names)
-    counts = ", ".join(f"{totals[f'n_{name}']} {name}" for name in names)
-    rate = tables.percent(good, rest * rated) if rated else "undefined"
-    lines.append(("win rate A" if report.kind == "pairwise" else "pass rate", Text(f"{rate}  {counts}", style="bold")))
+    if not report.finished:
+        lines.append(("so far", Text(tables.so_far(totals["n_total"], seen.total), style="bold")))
+    rate = Text(f"{rate_words(seen.heard)}  {count_words(seen.heard)}", style="bold")
+    lines.append(("win rate A" if report.kind == "pairwise" else "pass rate", rate))
     if totals["n_total"]:
         usable = round(totals["coverage"] * totals["n_total"])
         others = [n for n in ("na", "inconclusive", "error", "not_judged", "unrated") if totals.get(f"n_{n}")]
@@ -185,25 +206,48 @@ def _lines(report: RunReport) -> list[tuple[str, str | Text]]:
     if totals.get("tiers"):
         lines.append(("cascade", _cascade(totals)))
     for kind, n in list(totals["failures"].items())[:5]:
-        lines.append(("failed", f"{n} x {kind}"))
-    known = asked.recalled + asked.same + asked.cached
-    recalled = f", {known:,} known" if known else ""
-    lines.append(("asked", f"{asked.live:,} questions{recalled}; {report.skipped:,} items were judged before"))
+        detail = seen.heard.details.get(kind)
+        lines.append(("failed", f"{n} x {kind}" + (f": {tables.shorten(detail, 160)}" if detail else "")))
+    if seen.empty:
+        lines.append(("note", tables.empty(seen.empty)))
+    lines.append(("asked", _asked(report)))
     if report.target is not None:
         lines.append(("target", _target(report)))
-    spent = "unknown (a price is missing)" if asked.unpriced else f"${asked.cost:.4f}"
+    spent = "unknown (a price is missing)" if asked.unpriced else tables.dollars(asked.cost)
     whose = "judges" if report.target is not None else "cost"
-    lines.append((whose, f"{spent} now; {_cost(totals)} in all, {totals['calls']:,} calls"))
+    lines.append((whose, f"{spent} now; {_cost(totals)} in all, {tables.count(totals['calls'], 'call')}"))
     if report.unsure:
         lines.append(("", f"and at most ${report.unsure:.4f} for calls that were lost on the way"))
     left = outlook(totals, report.spent)
     if left is not None:
         rest = f", about ${left.rest:.4f}" if left.rest is not None else ""
-        lines.append(("budget", f"used up: {left.left:,} items were not asked about{rest}"))
+        lines.append(
+            ("budget", f"used up: {left.left:,} {'item was' if left.left == 1 else 'items were'} not asked about{rest}")
+        )
         if left.rate is not None:
             lines.append(("", f"rate so far {left.rate:.3f}, 95% interval {left.low:.3f} to {left.high:.3f}"))
     lines.append(("folder", str(report.folder)))
-    return lines
+    return [*lines, *_next(report)]
+
+
+def _asked(report: RunReport) -> str:
+    """What was asked now, what was known, and how many items needed nothing."""
+    asked = report.asked
+    known = asked.recalled + asked.same + asked.cached
+    told = f"{tables.count(asked.live, 'question')}" + (f", {known:,} known" if known else "")
+    if report.judged and (known or report.skipped):
+        told += f"; {tables.count(report.judged, 'item')} judged now"
+    if report.skipped:
+        told += f"; {tables.count(report.skipped, 'item')} {'was' if report.skipped == 1 else 'were'} judged before"
+    return told
+
+
+def _next(report: RunReport) -> list[tuple[str, str | Text]]:
+    """What to try next."""
+    folder = quoted(str(report.folder))
+    lines = [f"jury show {folder}   the items to look at; jury show {folder} 1   who voted what on one, and why"]
+    lines.append(f"jury report {folder}   every item with its votes, findings, how judges agree")
+    return [("next" if i == 0 else "", text) for i, text in enumerate(lines)]
 
 
 def _cascade(totals: Mapping[str, Any]) -> str:
@@ -222,9 +266,10 @@ def _target(report: RunReport) -> str:
     assert made is not None
     known = f", {made.recalled + made.same:,} known" if made.recalled + made.same else ""
     errored = f", {made.failed:,} errored" if made.failed else ""
-    cost = "unknown (a price is missing)" if made.unpriced else f"${made.cost:.4f}"
-    return f"{made.live:,} outputs{known}{errored}; {cost} now, ${report.target_spent:.4f} in all"
+    cost = "unknown (a price is missing)" if made.unpriced else tables.dollars(made.cost)
+    outputs = tables.count(made.live, "output")
+    return f"{outputs}{known}{errored}; {cost} now, {tables.dollars(report.target_spent)} in all"
 
 
 def _cost(totals: Any) -> str:
-    return "unknown" if totals["cost"] is None else f"${totals['cost']:.4f}"
+    return "unknown" if totals["cost"] is None else tables.dollars(totals["cost"])

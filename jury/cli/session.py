@@ -145,7 +145,8 @@ def report(result: PanelResult) -> dict[str, Any]:
 
 def _criterion(found: CriterionResult, result: PanelResult) -> dict[str, Any]:
     telling = next((v for v in found.votes if v.value == found.value), None)
-    made: dict[str, Any] = {"evidence": list(telling.verdict.evidence) if telling else []}
+    named = {"check": found.key} if found.code and len(result.criteria) == 1 else {}
+    made: dict[str, Any] = {**named, "evidence": list(telling.verdict.evidence) if telling else []}
     made |= dict(telling.verdict.fields) if telling else {}
     made["verdict"] = word(found)
     if found.partial:

@@ -10,6 +10,7 @@ from typing import Any, cast
 from rich.text import Text
 
 from jury.cli import exits, tables
+from jury.cli.following import count_items
 from jury.cli.item_view import show_item
 from jury.cli.progress import Progress
 from jury.cli.rates import count_words, interval, other_words, quoted, rate_words, spent
@@ -21,6 +22,7 @@ from jury.runner.totals import Totals
 from jury.store import Run
 from jury.store.records import standing
 from jury.store.run import result_of
+from jury.summary import UNSETTLED
 
 SETTLED = ("pass", "unrated", "a", "b", "tie", "na")  # outcomes that nobody has to look into
 _MOST_KINDS = 5
@@ -34,7 +36,10 @@ class Seen:
     most: int
     items: int = 0
     waiting: int = 0  # items without a result
+    total: int | None = None  # items of the data, where the run did not come to its end and they can be counted
+    empty: int = 0  # outputs that hold nothing
     n_split: int = 0
+    n_flipped: int = 0  # not split, but a judge changed with the order
     n_odd: int = 0  # split, or without a good end
     worst: list[tuple[dict[str, Any], dict[str, Any], str]] = field(default_factory=list[Any])
     split: list[tuple[dict[str, Any], dict[str, Any], str]] = field(default_factory=list[Any])
@@ -47,6 +52,8 @@ class Seen:
             return
         word, split = self.totals.add(result), is_split(result)
         self.n_split += split
+        self.n_flipped += split and not differ(result)
+        self.empty += "output" in item and not item.get("error") and not str(item["output"] or "").strip()
         self.n_odd += split or word not in SETTLED
         if word not in SETTLED:
             _keep(self.worst, (item, line, word), self.most)
@@ -73,6 +80,8 @@ def show(folder: str, item: str | None, *, full: bool, prompt: bool, limit: int,
         seen = Seen(Totals(run.kind), limit)
         for line, result in run.lines():
             seen.add(line, result)
+        if not run.manifest.finished:
+            seen.total = count_items(run.manifest)
     if as_json:
         print_json(_json(run, seen))
         return exits.OK
@@ -101,9 +110,14 @@ def number_of(item: Mapping[str, Any]) -> int:
 
 def is_split(result: Mapping[str, Any]) -> bool:
     """Were the judges of two minds, or one of them of two minds with itself?"""
-    agreement = result.get("agreement")
     votes = cast("list[Mapping[str, Any]]", result.get("votes") or [])
-    return (agreement is not None and agreement < 1) or any(v.get("flip_kind") for v in votes)
+    return differ(result) or any(v.get("flip_kind") for v in votes)
+
+
+def differ(result: Mapping[str, Any]) -> bool:
+    """Were two judges that decided of two minds, with a verdict in the end or without?"""
+    agreement = result.get("agreement")
+    return agreement < 1 if agreement is not None else result.get("reason") in UNSETTLED
 
 
 def state(run: Run) -> str:
@@ -122,6 +136,9 @@ def lines(run: Run, seen: Seen) -> list[tuple[str, str | Text]]:
         ("run", f"{manifest.name}: {manifest.kind}, {state(run)}"),
         ("judges", _judges(manifest.judges)),
     ]
+    if not manifest.finished:
+        told = tables.so_far(totals.n_total, seen.total).replace("the same command", "the same jury run")
+        made.insert(1, ("so far", Text(told, style="bold")))
     if manifest.criteria:
         made.append(("criteria", tables.shorten(manifest.criteria, 160)))
     rate = Text(f"{rate_words(totals)}  {count_words(totals)}", style="bold")
@@ -131,7 +148,7 @@ def lines(run: Run, seen: Seen) -> list[tuple[str, str | Text]]:
         told = f"{tables.percent(totals.usable, totals.n_total)}  {totals.usable} of {totals.n_total}"
         made.append(("coverage", f"{told}: {others}" if others else told))
     if seen.waiting:
-        made.append(("waiting", f"{seen.waiting} items have no verdict yet"))
+        made.append(("waiting", f"{tables.count(seen.waiting, 'item')} without a verdict yet"))
     if totals.several:
         told = f"{tables.percent(totals.agreeing, totals.several)}  unanimous on {totals.agreeing} of {totals.several}"
         made.append(("agreement", told))
@@ -140,7 +157,11 @@ def lines(run: Run, seen: Seen) -> list[tuple[str, str | Text]]:
     if totals.reasons:
         made.append(("undecided", ", ".join(f"{n} {tables.reason(r)}" for r, n in totals.reasons.most_common())))
     for i, (kind, n) in enumerate(totals.failures.most_common(_MOST_KINDS)):
-        made.append(("failures" if i == 0 else "", tables.word(f"{n} x {tables.shorten(kind, 120)}", "error")))
+        detail = totals.details.get(kind)
+        told = f"{n} x {tables.shorten(kind, 120)}" + (f": {tables.shorten(detail, 160)}" if detail else "")
+        made.append(("failures" if i == 0 else "", tables.word(told, "error")))
+    if seen.empty:
+        made.append(("note", tables.empty(seen.empty)))
     made.append(("cost", spent(totals)))
     labels = standing(run.labels())
     if labels:
@@ -160,7 +181,9 @@ def _judges(judges: tuple[Mapping[str, Any], ...]) -> str:
 def _which(seen: Seen, shown: int) -> str:
     unsettled = sum(n for word, n in seen.totals.counts.items() if word not in SETTLED)
     parts = [f"{unsettled} of {seen.items} items failed or have no verdict"] if unsettled else []
-    parts += [f"judges were split on {seen.n_split}"] if seen.n_split else []
+    between = seen.n_split - seen.n_flipped
+    parts += [f"judges were split on {between}"] if between else []
+    parts += [f"a judge changed sides with the order on {seen.n_flipped}"] if seen.n_flipped else []
     more = f"; {shown} shown (--limit)" if shown < seen.n_odd else ""
     return ", ".join(parts) + more
 
@@ -183,6 +206,7 @@ def _json(run: Run, seen: Seen) -> dict[str, Any]:
         **seen.totals.to_dict(),
         "interval": list(ends) if ends else None,
         "n_waiting": seen.waiting,
+        "n_items": seen.total,
         "n_split": seen.n_split,
         "items": [_brief(item, line, word) for item, line, word in seen.shown],
     }

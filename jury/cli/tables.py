@@ -182,15 +182,40 @@ def reason(name: str) -> str:
     return _REASONS.get(name, name.replace("_", " "))
 
 
-def money(usage: Usage | None, calls: int) -> str:
-    """What was paid; unknown is unknown."""
-    cost = usage.cost if usage else None
+def count(n: int, what: str) -> str:
+    """`1 item`, `2,000 items`."""
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def so_far(judged: int, total: int | None) -> str:
+    """How far a run came that did not come to its end."""
+    if total is None:
+        return f"{judged:,} judged, not finished; the same command goes on"
+    return f"{judged:,} of {total:,} judged so far; the same command goes on"
+
+
+def empty(n: int) -> str:
+    """How many outputs hold nothing."""
+    return f"{count(n, 'empty output')}, judged like any other"
+
+
+def interval(good: float, rated: int) -> str:
+    """` [74.7, 88.3]`: the 95% interval (Wilson) of a share, in per cent."""
+    from jury.stats.intervals import wilson
+
+    found = wilson(good, rated)
+    return f" [{100 * (found.low or 0):.1f}, {100 * (found.high or 0):.1f}]"
+
+
+def money(usage: Usage | None, calls: int, *, free: bool = False) -> str:
+    """What was paid; unknown is unknown. `free`: functions alone were asked, and what reports no cost has none."""
+    cost = usage.cost if usage else 0.0 if free else None
     unknown = "unknown (no price or no token count)" if usage else "not reported"
     price = unknown if cost is None else dollars(cost)
     tokens = ""
     if usage and usage.input_tokens is not None and usage.output_tokens is not None:
         tokens = f", {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
-    return f"{price}  ({calls:,} call{'s' * (calls != 1)}{tokens})"
+    return f"{price}  ({count(calls, 'call')}{tokens})"
 
 
 def show(console: Console, shown: RenderableType) -> None:
@@ -223,7 +248,7 @@ def summary_lines(summary: Summary, tally: Tally) -> list[tuple[str, str | Text]
     lines: list[tuple[str, str | Text]] = []
     rated = summary.n_pass + summary.n_fail
     if rated:
-        rate = percent(summary.n_pass, rated)
+        rate = percent(summary.n_pass, rated) + interval(summary.n_pass, rated)
         lines.append(("pass rate", Text(f"{rate}  {summary.n_pass} passed, {summary.n_fail} failed", style="bold")))
     elif not summary.n_unrated:
         lines.append(("pass rate", Text("undefined  nothing passed or failed", style="bold")))
@@ -245,6 +270,7 @@ def comparison_lines(rate: WinRate, tally: Tally) -> list[tuple[str, str | Text]
     lines: list[tuple[str, str | Text]] = []
     if rate.win_rate_a is not None:
         share = percent(2 * rate.n_a + rate.n_tie, 2 * rate.n_judged)
+        share += interval(rate.n_a + rate.n_tie // 2, rate.n_judged)
         counts = f"A {rate.n_a}, B {rate.n_b}, tie {rate.n_tie}"
         lines.append(("win rate A", Text(f"{share}  {counts} (a tie counts half)", style="bold")))
     else:
@@ -269,8 +295,9 @@ def _common(tally: Tally) -> list[tuple[str, str | Text]]:
         lines.append(("undecided", ", ".join(f"{_REASONS.get(r, r)} {n}" for r, n in tally.reasons.most_common())))
     for i, ((judge, kind), (n, detail)) in enumerate(tally.errors.items()):
         lines.append(("errors" if i == 0 else "", word(f"{n} {kind} by {judge}: {shorten(detail, 160)}", "error")))
+    if tally.empty:
+        lines.append(("note", empty(tally.empty)))
     if tally.calls:
-        lines.append(
-            ("cost", money(tally.usage, tally.calls) + (f", {tally.saved:,} calls saved" if tally.saved else ""))
-        )
+        saved = f", {count(tally.saved, 'call')} saved" if tally.saved else ""
+        lines.append(("cost", money(tally.usage, tally.calls, free=tally.free) + saved))
     return lines

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jury.results import Comparison, PanelResult, Usage
-from jury.summary import Summary, WinRate, outcome, win_rate
+from jury.summary import UNSETTLED, Summary, WinRate, outcome, win_rate
 
 FEW = 5  # rows shown of many among which none is remarkable
 
@@ -29,6 +29,7 @@ class Tally:
     outcomes: Counter[str] = field(default_factory=Counter[str])
     usage: Usage | None = None
     calls: int = 0
+    empty: int = 0  # outputs that hold nothing
     saved: int = 0
     judges: list[str] = field(default_factory=list[str])
     values: Counter[str] = field(default_factory=Counter[str])
@@ -36,8 +37,9 @@ class Tally:
     errors: dict[tuple[str, str], list[Any]] = field(default_factory=dict[tuple[str, str], list[Any]])
     flips: Counter[str] = field(default_factory=Counter[str])
     both_orders: int = 0
-    several: int = 0  # results on which at least two votes decided
+    several: int = 0  # results on which at least two votes decided, with a verdict or not
     unanimous: int = 0
+    free: bool = False  # nobody but functions is asked, and what reports no cost has none
     total: float = 0.0  # of numeric verdicts
     numbers: int = 0
     _first: list[Kept] = field(default_factory=list[Kept])
@@ -65,6 +67,8 @@ class Tally:
         if result.agreement is not None:
             self.several += 1
             self.unanimous += result.agreement == 1.0
+        elif result.reason in UNSETTLED and not result.tier:
+            self.several += 1
         for vote in result.votes:
             if vote.judge not in self.judges:
                 self.judges.append(vote.judge)

@@ -27,6 +27,7 @@ from jury.store.manifest import near_run
 
 POLL_S = 0.5
 _BAR = 24
+_SHORTEST_S = 1.0  # between two lines, at the beginning
 
 
 @dataclass
@@ -70,6 +71,11 @@ class Watch:
             self.sleep(POLL_S)
 
     @property
+    def pause(self) -> float:
+        """Seconds between two lines: a tenth of the time that the watch has lasted, from one second up to `every`."""
+        return min(self.every, max(_SHORTEST_S, 0.1 * (self.clock() - self._begun)))
+
+    @property
     def left_s(self) -> float | None:
         """Seconds that the rest will take at the pace since the watch began; None where there is no telling."""
         fresh, total = self.seen.done - self._first, self.total
@@ -80,7 +86,9 @@ class Watch:
     @property
     def counted(self) -> str:
         """`120 of 400 items`."""
-        return f"{self.seen.done:,}{f' of {self.total:,}' if self.total is not None else ''} items"
+        if self.total is None:
+            return tables.count(self.seen.done, "item")
+        return f"{self.seen.done:,} of {tables.count(self.total, 'item')}"
 
     @property
     def parts(self) -> tuple[list[str], list[str]]:
@@ -91,7 +99,7 @@ class Watch:
         verdicts += [others] if (others := other_words(totals)) else []
         rest = ["cost unknown (a price is missing)"] if totals.unpriced else []
         rest += [tables.dollars(totals.cost)] if totals.cost and not totals.unpriced else []
-        rest += [f"{self.seen.failed} failed votes"] if self.seen.failed else []
+        rest += [tables.count(self.seen.failed, "failed vote")] if self.seen.failed else []
         rest += [f"{minutes(left)} left"] if (left := self.left_s) is not None else []
         return verdicts, rest
 
@@ -137,7 +145,7 @@ def watch(folder: str, every: float, wait: float, as_json: bool) -> int:
 
 
 class _Lines(AbstractContextManager["_Lines"]):
-    """A line where something changed, not more often than every few seconds; the last word always."""
+    """A line where something changed: at first one a second at most, later one every few; the last word always."""
 
     def __init__(self, watch: Watch, as_json: bool) -> None:
         self._watch = watch
@@ -148,7 +156,7 @@ class _Lines(AbstractContextManager["_Lines"]):
     def show(self) -> None:
         watch = self._watch
         now = watch.clock()
-        if self._at is not None and now - self._at < watch.every and watch.seen.running:
+        if self._at is not None and now - self._at < watch.pause and watch.seen.running:
             return
         text = json.dumps(watch.to_dict()) if self._json else watch.line
         if text != self._last:

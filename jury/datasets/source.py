@@ -83,7 +83,8 @@ class Source(AbstractContextManager["Source"]):
                 text = line.decode(encoding)
             except UnicodeDecodeError as error:
                 found = f"byte 0x{line[error.start]:02x} at position {error.start + 1}"
-                message = f"not {encoding.upper()} ({found}). Save the file as UTF-8, or name its encoding"
+                cure = "Save the file as UTF-8, or name its encoding (--encoding latin-1, say)"
+                message = f"not {encoding.upper()} ({found}). {cure}"
                 raise self.error(message, "encoding", number) from None
             yield number, text.removeprefix("\ufeff") if number == 1 else text
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from jury.summary import UNSETTLED
+
 _POINTWISE = ("pass", "fail", "na", "inconclusive", "error", "not_judged", "unrated")
 _PAIRWISE = ("a", "b", "tie", "inconclusive", "error", "not_judged")
 
@@ -18,6 +20,7 @@ class Totals:
     kind: str
     counts: Counter[str] = field(default_factory=Counter[str])
     failures: Counter[str] = field(default_factory=Counter[str])
+    details: dict[str, str] = field(default_factory=dict[str, str])  # of each failure the first one's, where it is told
     reasons: Counter[str] = field(default_factory=Counter[str])
     flips: Counter[str] = field(default_factory=Counter[str])
     calls: int = 0
@@ -26,7 +29,7 @@ class Totals:
     unpriced: int = 0  # results whose cost is unknown
     input_tokens: int = 0
     output_tokens: int = 0
-    agreeing: int = 0  # results on which at least two votes decided, and all alike
+    agreeing: int = 0  # of the results on which at least two votes decided, with a verdict or not: all alike
     several: int = 0
     tiers: Counter[int] = field(default_factory=Counter[int])  # of a cascade: items by the last tier that was asked
     for_people: int = 0
@@ -54,6 +57,8 @@ class Totals:
         if result.get("agreement") is not None:
             self.several += 1
             self.agreeing += result["agreement"] == 1.0
+        elif result.get("reason") in UNSETTLED and not result.get("tier"):
+            self.several += 1
         for vote in cast("list[Mapping[str, Any]]", result.get("votes") or []):
             self._vote(vote)
         return word
@@ -63,7 +68,10 @@ class Totals:
             self.flips[vote["flip_kind"]] += 1
         failure = vote.get("failure") or cast("Mapping[str, Any]", vote.get("verdict") or {}).get("failure")
         if failure:
-            self.failures[f"{vote['judge']}: {failure['kind']}"] += 1
+            kind = f"{vote['judge']}: {failure['kind']}"
+            self.failures[kind] += 1
+            if failure.get("detail"):
+                self.details.setdefault(kind, str(failure["detail"]))
 
     @property
     def n_total(self) -> int:
