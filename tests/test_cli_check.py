@@ -64,7 +64,7 @@ def test_pairs_and_wrong_configurations(check):
     assert code == 2
     assert "response_a" in err
     code, _, err = check("criterias: x\n" + RUN)
-    assert (code, "did you mean criteria?" in err) == (2, True)
+    assert (code, "did you mean criteria" in err and "docs/reference/run-config.md" in err) == (2, True)
     code, _, err = check(RUN, "-c", "Another.")
     assert (code, "write --criteria into it" in err) == (2, True)
     code, _, err = check("data: none.csv\ncriteria: x\njudges: ['checks.py:short']\n")

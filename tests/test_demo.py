@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
+import sys
 from concurrent.futures import Future
 from importlib import resources
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 from jury import DataPoint, MissingExtra, prompts
 from jury import demo as package
 from jury.checks import exact_match, reference_recall
+from jury.cli import demo as command
 from jury.demo import DemoRun, items, pair_panel, pairs, panel, run_demo
 from jury.providers import local_model, registry
 from jury.providers.local import LocalProvider
@@ -181,3 +184,18 @@ def test_the_real_model_catches_wrong_answers(monkeypatch):
     assert len(run.caught) > len(run.missed)
     assert sum(r.passed is i.right for i, r in zip(run.items, run.results, strict=True)) > len(run.items) / 2
     assert all(c.votes[0].completed for c in run.comparisons)
+
+
+def test_what_to_try_next_runs_as_it_stands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    program = tmp_path / ".venv" / "bin" / "jury"
+    monkeypatch.setattr(sys, "argv", [str(program), "demo"])
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert (command.called(), command._data()) == (".venv/bin/jury", "answers.jsonl")
+    monkeypatch.setattr(shutil, "which", lambda name: str(program))
+    assert command.called() == "jury"
+    (tmp_path / "examples").mkdir()
+    (tmp_path / command.EXAMPLE).write_text("{}", "utf-8")
+    assert command._data() == "examples/answers.jsonl"
+    monkeypatch.setattr(sys, "argv", ["/usr/lib/jury/__main__.py"])
+    assert command.called() == "jury"

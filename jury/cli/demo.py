@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -15,6 +20,7 @@ from jury.cli.writing import Folder, print_json
 from jury.demo import DemoRun, items, pairs, run_demo
 
 PAIRS = "comparisons.jsonl"
+EXAMPLE = "examples/answers.jsonl"
 
 
 def demo(output: str | None, overwrite: bool, json: bool) -> int:
@@ -83,10 +89,23 @@ def _print(found: DemoRun, answers: Tally, compared: Tally, output: str | None) 
     lines: list[tuple[str, str | Text]] = [
         ("time", f"model ready in {found.load_s:.1f} s, {verdicts} verdicts in {found.judge_s:.1f} s"),
         *([("results", output)] if output else []),
-        ("next", f'jury judge answers.csv -c "The answer is right." -j {found.model}'),
+        ("next", f'{called()} judge {_data()} -c "The answer is right." -j {found.model}'),
         ("", "the same with -j openai/<model>,anthropic/<model> once their keys are set"),
     ]
     tables.facts(console, lines)
+
+
+def called() -> str:
+    """How this program was called: `jury`, or its path where the shell does not find it under that name."""
+    path = Path(sys.argv[0])
+    if path.name not in ("jury", "jury.exe") or shutil.which("jury") == str(path.absolute()):
+        return "jury"
+    return shlex.quote(os.path.relpath(path) if path.absolute().is_relative_to(Path.cwd()) else str(path))
+
+
+def _data() -> str:
+    """A file of answers to try next: the example of the checkout, where this is one."""
+    return EXAMPLE if Path(EXAMPLE).is_file() else "answers.jsonl"
 
 
 def _heading(console: Console, text: str) -> None:

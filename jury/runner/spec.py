@@ -55,6 +55,7 @@ _SHARED = (
 _OF_TEXTS = ("criteria", "prompt", "system_prompt", "escalate")  # of a jury for answers, not for sessions
 _SESSION = ("criteria", "context", "options", "examples", "checks", "ask", "long", "session_tokens")
 AnyJury = Jury | PairwiseJury | SessionJury
+_ANY = frozenset((*_SCALE, *_RUBRIC, *_SHARED, *_SESSION, "swap", "map", "encoding", "delimiter", "target", "format"))
 _RENAMED = {
     "stand_ins": "replacement_judges",
     "timeout": "timeout_ms",
@@ -130,9 +131,10 @@ class RunSpec:
         known = _known_keys(own, given.get("kind"))
         for key in given:
             if key not in known:
-                near = get_close_matches(str(key), known, 1)
-                hint = f" (did you mean {near[0]}?)" if near else ""
-                raise ConfigError(f"unknown key {key!r}{hint}; known are {', '.join(sorted(known))}")
+                near = get_close_matches(str(key), known, 3, cutoff=0.5)
+                hint = f": did you mean {' or '.join(near)}?" if near else ""
+                other = "" if key not in _ANY else f" in a run of kind {given.get('kind') or 'pointwise'}"
+                raise ConfigError(f"unknown key {key!r}{other}{hint} (all keys: docs/reference/run-config.md)")
         kept = {k: v for k, v in given.items() if v is not None}
         jury = {k: v for k, v in kept.items() if k not in own}
         spec = {k: v for k, v in kept.items() if k in own}
