@@ -95,7 +95,9 @@ def _matrix(found: PanelFacts) -> Markup | None:
                 cells.append(tag("td", words.share(value), common, class_=f"h{_step(value)}"))
         rows.append(tag("tr", tag("th", own(name), scope="row"), cells))
     head = tag("tr", tag("td"), [tag("th", own(name), scope="col") for name in names])
-    caption = tag("caption", "Share of common items on which two judges vote alike; the stronger the colour, the more")
+    caption = tag(
+        "caption", "Share of common items on which two judges vote alike: the stronger the colour, the more alike"
+    )
     made = tag("table", caption, tag("thead", head), tag("tbody", rows), class_="heat")
     flat: list[list[Content]] = [
         [a, b, found.agreement[i][j], found.common[i][j]]

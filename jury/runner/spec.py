@@ -131,7 +131,7 @@ class RunSpec:
         known = _known_keys(own, given.get("kind"))
         for key in given:
             if key not in known:
-                near = get_close_matches(str(key), known, 3, cutoff=0.5)
+                near = get_close_matches(str(key), known, 3)
                 hint = f": did you mean {' or '.join(near)}?" if near else ""
                 other = "" if key not in _ANY else f" in a run of kind {given.get('kind') or 'pointwise'}"
                 raise ConfigError(f"unknown key {key!r}{other}{hint} (all keys: docs/reference/run-config.md)")
