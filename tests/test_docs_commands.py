@@ -79,6 +79,7 @@ def furnish(folder: Path, env: dict[str, str]) -> None:
         (folder / f"{name}.yaml").write_text(config)
     for name in ("now", "then", "new", "old", "anchors-then", "anchors-now", "eval"):
         _must(jury(f"jury run eval.yaml -o runs/{name}", folder, env))
+    _must(jury("jury calibrate runs/eval --labels labels.csv --sampled random --keep-labels", folder, env))
     _must(jury(f"jury session policy session.jsonl rules.txt -j {JUDGES} -o runs/week22", folder, env))
 
 
