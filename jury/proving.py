@@ -173,7 +173,7 @@ async def prove(
     prompt has no examples, `DataError` for broken ones.
     """
     if times < 1:
-        raise ConfigError(f"--times must be at least 1, got {times}")
+        raise ConfigError(f"--repetitions must be a whole number from 1, got {times}")
     cases = cases_of(spec)
     if not cases:
         raise ConfigError(f"{spec.name} has no examples: put one passing and one failing into {CASES} beside its text")

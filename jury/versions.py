@@ -31,5 +31,5 @@ def refuse_edits(before: Mapping[str, Any], now: Mapping[str, Any], where: str, 
     if found and not force:
         raise ConfigError(
             f"{where} holds results of another text of {', '.join(found)}: give the changed prompt a new version (and "
-            "a line in its changelog), take another folder, or force it"
+            "a line in its changelog), take another folder, or say --edited-prompt (force=True in Python)"
         )

@@ -84,6 +84,30 @@ def parameters(name: str) -> list[tuple[str, Any]]:
     return found
 
 
+MEANINGS = {"--ask": 2, "--by": 2, "--format": 2, "--labels": 2, "--output": 2, "--prompt": 2}  # of one name
+
+
+def test_an_option_is_written_alike_everywhere() -> None:
+    written: dict[str, set[tuple[str, ...]]] = {}
+    for name in app.COMMANDS:
+        for _, p in parameters(name):
+            if p.param_type_name == "option":
+                written.setdefault(max(p.opts, key=len), set()).add((*sorted(p.opts), str(p.metavar)))
+    several = {name: forms for name, forms in written.items() if len(forms) > 1}
+    assert {name: len(forms) for name, forms in several.items()} == MEANINGS, several
+
+
+def test_old_names_of_options_are_understood() -> None:
+    assert app.renamed(["show", "r", "--limit=3"]) == ["show", "r", "--show=3"]
+    assert app.renamed(["prompts", "check", "x", "--times", "2"]) == ["prompts", "check", "x", "--repetitions", "2"]
+    assert app.renamed(["judge", "f", "--limit", "3"]) == ["judge", "f", "--limit", "3"]
+    assert app.renamed(["show", "--", "--limit"]) == ["show", "--", "--limit"]
+    for name, options in app.RENAMED.items():
+        there = {option for _, p in parameters(name) for option in p.opts}
+        assert there >= set(options.values())
+        assert not there & set(options)
+
+
 @pytest.mark.parametrize("name", sorted(app.COMMANDS))
 def test_every_option_says_what_it_is(name: str) -> None:
     silent = [(full, p.name) for full, p in parameters(name) if not (p.help or "").strip() and not p.hidden]

@@ -213,7 +213,7 @@ def test_an_edited_prompt_needs_a_new_version_where_there_are_results(run: Run, 
     code, _, err = run("session", "mine", *common)
     assert code == 2
     assert "new version" in err
-    assert run("session", "mine", *common, "--force")[0] == 0
+    assert run("session", "mine", *common, "--edited-prompt")[0] == 0
 
     (tmp_path / "mine/prompt.md").write_text(
         text.replace("Is the tone", "Was the tone").replace("version: '1'", "version: '2'")
@@ -344,7 +344,7 @@ def test_prompts_list_show_diff(run: Run) -> None:
 
 def test_prompts_check_runs_the_examples(run: Run, tmp_path: Path) -> None:
     judge = script(tmp_path / "a.json", *[PASS] * 3, FAIL, PASS, FAIL)
-    code, out, _ = run("prompts", "check", "policy", "-j", judge, "--times", "3", "--json")
+    code, out, _ = run("prompts", "check", "policy", "-j", judge, "--repetitions", "3", "--json")
     (found,) = json.loads(out)
     assert code == 1
     assert found["problems"] == []
@@ -356,7 +356,7 @@ def test_prompts_check_runs_the_examples(run: Run, tmp_path: Path) -> None:
     assert found["examples"]["unstable"]["value"] == 0.5
 
     judge = script(tmp_path / "b.json", PASS, PASS, FAIL, PASS)
-    code, out, _ = run("prompts", "check", "policy", "-j", judge, "--times", "2")
+    code, out, _ = run("prompts", "check", "policy", "-j", judge, "--repetitions", "2")
     assert "of 2 examples, 2 times each: wrong 50%" in out
     assert run("prompts", "check", "policy", "-j", script(tmp_path / "c.json", PASS, FAIL), "--times", "1")[0] == 0
     assert run("prompts", "check", "policy", "-j", script(tmp_path / "d.json", None, None), "--times", "1")[0] == 3

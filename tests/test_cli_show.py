@@ -72,13 +72,14 @@ def test_a_run_in_one_screen(home, capsys):
 
 def test_the_number_of_rows_is_bounded(home, capsys):
     judged(home, capsys)
-    _, out, _ = jury(capsys, "show", "runs/check", "--limit", "1")
+    _, out, _ = jury(capsys, "show", "runs/check", "--show", "1")
     assert "oslo" in out
-    assert "1 shown (--limit)" in out
+    assert "1 shown (--show)" in out
     assert "late" not in out
-    _, out, _ = jury(capsys, "show", "runs/check", "--limit", "0")
+    _, out, _ = jury(capsys, "show", "runs/check", "--show", "0")
     assert "oslo" not in out
-    assert jury(capsys, "show", "runs/check", "--limit", "-1")[0] == 2
+    assert jury(capsys, "show", "runs/check", "--show", "-1")[0] == 2
+    assert jury(capsys, "show", "runs/check", "--limit", "0")[1] == out  # as it was called once
 
 
 def test_split_votes_are_shown_though_the_item_passed(home, capsys):

@@ -24,9 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         if front.asks_for_it(given):
             raise SystemExit(front.show(given))
-        from jury.cli.app import make
+        from jury.cli.app import make, renamed
 
-        make(given)(given, prog_name="jury")
+        make(given)(renamed(given), prog_name="jury")
     except JuryError as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(2) from None

@@ -50,6 +50,14 @@ GROUPS = {
     "Can it be trusted?": ("calibrate", "worth", "stability", "bias", "audit", "drift"),
     "Comparing and deciding": ("diff", "rank", "gate"),
 }
+# Names that options had once, by command: they work as before, and no page shows them.
+RENAMED = {
+    "prompts": {"--times": "--repetitions"},
+    "show": {"--limit": "--show"},
+    "run": {"--force": "--edited-prompt"},
+    "session": {"--force": "--edited-prompt"},
+    "rubric": {"--force": "--edited-prompt"},
+}
 _OF_RUNS = ("run", "watch", "show", "replay", "cache")
 _OF_AUDIT = ("calibrate", "worth", "stability", "bias", "diff", "rank", "gate", "drift")
 _OF_SESSIONS = ("session", "rubric", "prompts", "counts", "audit")
@@ -84,6 +92,18 @@ def make(arguments: Sequence[str]) -> typer.Typer:
         else:
             app.command(name, help=line)(_other)
     return app
+
+
+def renamed(arguments: Sequence[str]) -> list[str]:
+    """The arguments with the names that the options of their command have now."""
+    known = RENAMED.get(next((a for a in arguments if not a.startswith("-")), ""), {})
+    made: list[str] = []
+    for place, argument in enumerate(arguments):
+        if argument == "--":
+            return [*made, *arguments[place:]]
+        name, sign, value = argument.partition("=")
+        made.append(f"{known.get(name, name)}{sign}{value}")
+    return made
 
 
 def _module(name: str) -> str:

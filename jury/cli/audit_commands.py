@@ -161,13 +161,15 @@ def rank(
     ] = None,
     judges: Annotated[
         list[str] | None,
-        typer.Option("--judges", "-j", metavar="A,B", help="Who compares them.", rich_help_panel=_CONTEST),
+        typer.Option("--judges", "-j", metavar="A,B,C", help="Who compares them.", rich_help_panel=_CONTEST),
     ] = None,
     criteria: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What makes one better.", rich_help_panel=_CONTEST)
+        str | None,
+        typer.Option("--criteria", "-c", metavar="TEXT", help="What makes one better.", rich_help_panel=_CONTEST),
     ] = None,
     map: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=COLUMN", help="Columns of FILE.", rich_help_panel=_CONTEST)
+        list[str] | None,
+        typer.Option("--map", metavar="FIELD=COLUMN,...", help="Columns of FILE.", rich_help_panel=_CONTEST),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Of the first round.", rich_help_panel=_CONTEST)] = 0,
     estimate: Annotated[

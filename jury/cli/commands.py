@@ -10,7 +10,8 @@ _JUDGING, _DATA, _RESULT = "Judging", "Data", "Results"
 
 File = Annotated[str, typer.Argument(help="JSONL, JSON, CSV or TSV, also .gz; - is standard input.", metavar="FILE")]
 Criteria = Annotated[
-    str | None, typer.Option("--criteria", "-c", help="What a good output is.", rich_help_panel=_JUDGING)
+    str | None,
+    typer.Option("--criteria", "-c", metavar="TEXT", help="What a good output is.", rich_help_panel=_JUDGING),
 ]
 Judges = Annotated[
     list[str] | None,

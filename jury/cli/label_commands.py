@@ -24,7 +24,7 @@ def label(
     precision: Annotated[
         float, typer.Option(metavar="SHARE", help="Half-width of the interval that is aimed at.")
     ] = 0.05,
-    seed: Annotated[int, typer.Option(metavar="S", help="Of the random order; people share it.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of the random order; people share it.")] = 0,
     show_verdict: Annotated[
         bool, typer.Option("--show-verdict", help="Show the panel's verdict (default: blind); labels say so.")
     ] = False,

@@ -121,12 +121,15 @@ def _share(estimate: Estimate) -> str:
     return f"{estimate.value:.0%}" + (f" (95%: {ends[0]:.0%} to {ends[1]:.0%})" if ends else "")
 
 
-def diff_prompts(first: str, second: str) -> int:
+def diff_prompts(first: str, second: str, as_json: bool) -> int:
     """Runs `jury prompts diff`; exit code 1 where the prompts differ."""
     a, b = load(first), load(second)
     names_of = (f"{a.name} {a.version} ({a.digest})", f"{b.name} {b.version} ({b.digest})")
     lines = list(difflib.unified_diff(_lines(a), _lines(b), *names_of, lineterm=""))
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    if as_json:
+        print_json({"a": _about(a), "b": _about(b), "same": not lines, "diff": lines})
+    else:
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
     return exits.BELOW if lines else exits.OK
 
 
@@ -137,8 +140,11 @@ def _lines(spec: PromptSpec) -> list[str]:
     return [*meta.splitlines(), "--- system ---", *spec.system.splitlines(), "--- user ---", *spec.user.splitlines()]
 
 
-def new_prompt(folder: str, source: str | None) -> int:
+def new_prompt(folder: str, source: str | None, as_json: bool) -> int:
     """Runs `jury prompts new`."""
     made = start(folder, source)
+    if as_json:
+        print_json({"folder": str(made), "files": sorted(p.name for p in made.iterdir())})
+        return exits.OK
     sys.stdout.write(f"{made}: edit prompt.md and cases.jsonl, then: jury prompts check {made}\n")
     return exits.OK

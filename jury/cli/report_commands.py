@@ -28,6 +28,7 @@ def report(
         list[str] | None, typer.Option(metavar="RUN", help="An earlier run, for the trend of findings; repeatable.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Draws the sample of passing items.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
     """What came of RUN, to look at: one HTML file that needs nothing else, or tables for other programs.
 
@@ -36,4 +37,4 @@ def report(
     """
     from jury.cli.reporting import report as start
 
-    raise typer.Exit(start(folder, output, format, compare, earlier or [], seed))
+    raise typer.Exit(start(folder, output, "json" if json else format, compare, earlier or [], seed))

@@ -18,7 +18,7 @@ Output = Annotated[
     typer.Option("-o", "--output", metavar="DIR", help="The run folder (default: runs/<name>).", rich_help_panel=_RUN),
 ]
 Judges = Annotated[
-    list[str] | None, typer.Option("--judges", "-j", metavar="A,B", help="Instead of CONFIG's.", rich_help_panel=_RUN)
+    list[str] | None, typer.Option("--judges", "-j", metavar="A,B,C", help="Instead of CONFIG's.", rich_help_panel=_RUN)
 ]
 Limit = Annotated[int | None, typer.Option(metavar="N", help="The first N rows only.", rich_help_panel=_RUN)]
 Concurrency = Annotated[
@@ -28,7 +28,8 @@ KeepErrors = Annotated[
     bool, typer.Option("--keep-errors", help="Leave items that failed as they are.", rich_help_panel=_RUN)
 ]
 Force = Annotated[
-    bool, typer.Option("--force", help="Also with a prompt edited under its old version.", rich_help_panel=_RUN)
+    bool,
+    typer.Option("--edited-prompt", help="Also with a prompt edited under its old version.", rich_help_panel=_RUN),
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask also what another run has asked.", rich_help_panel=_RUN)]
 Estimate = Annotated[
@@ -126,7 +127,9 @@ def show(
     prompt: Annotated[
         bool, typer.Option("--prompt", help="The exact prompt of each judge of ITEM, and its raw reply.")
     ] = False,
-    limit: Annotated[int, typer.Option(metavar="N", help="How many items that failed or split the judges.")] = 20,
+    rows: Annotated[
+        int, typer.Option("--show", metavar="N", help="Rows in the table: items that failed or split the judges.")
+    ] = 20,
     json: Annotated[bool, typer.Option("--json", help="JSON on standard output.", rich_help_panel=_RESULT)] = False,
 ) -> None:
     """What came of a run: rates, failures, cost, the items to look at; or one ITEM with every vote and its reason.
@@ -135,7 +138,7 @@ def show(
     """
     from jury.cli.showing import show as start
 
-    raise typer.Exit(start(folder, item, full=full, prompt=prompt, limit=limit, as_json=json))
+    raise typer.Exit(start(folder, item, full=full, prompt=prompt, limit=rows, as_json=json))
 
 
 def replay(folder: Folder, json: Json = False) -> None:

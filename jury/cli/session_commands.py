@@ -9,9 +9,10 @@ import typer
 _HOW, _RESULT = "How", "Results"
 
 Judges = Annotated[
-    list[str] | None, typer.Option("--judges", "-j", metavar="A,B", help="Who judges (default: $JUDGE_MODEL).")
+    list[str] | None, typer.Option("--judges", "-j", metavar="A,B,C", help="Who judges (default: $JUDGE_MODEL).")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Everything as JSON, every vote in it.", rich_help_panel=_RESULT)]
+Json = Annotated[bool, typer.Option("--json", help="JSON on standard output.", rich_help_panel=_RESULT)]
+Votes = Annotated[bool, typer.Option("--json", help="Everything as JSON, every vote in it.", rich_help_panel=_RESULT)]
 Criteria = Annotated[
     str | None, typer.Option("--criteria", "-c", metavar="TEXT", help="For examples that bring none of their own.")
 ]
@@ -20,7 +21,7 @@ Temperature = Annotated[
     float | None, typer.Option(metavar="T", help="Of the models' answers (default: 0).", rich_help_panel=_HOW)
 ]
 MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Of one reply.", rich_help_panel=_HOW)]
-Timeout = Annotated[float | None, typer.Option(metavar="S", help="Seconds for one call.", rich_help_panel=_HOW)]
+Timeout = Annotated[float | None, typer.Option(metavar="SECONDS", help="Deadline of one call.", rich_help_panel=_HOW)]
 
 
 def session(
@@ -76,11 +77,13 @@ def session(
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="DIR", help="A run folder.", rich_help_panel=_RESULT)
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Also with an edited prompt of an old version.")] = False,
+    force: Annotated[
+        bool, typer.Option("--edited-prompt", help="Also with a prompt edited under its old version.")
+    ] = False,
     render: Annotated[
         bool, typer.Option("--render", help="The exact texts instead of a verdict. Calls nobody.")
     ] = False,
-    json: Json = False,
+    json: Votes = False,
 ) -> None:
     """Did the agent do its job? Verdict, evidence and fields on one session or all of a file, as JSON.
 
@@ -101,9 +104,9 @@ def rubric(
     ] = None,
     task: Annotated[str | None, typer.Option(metavar="TEXT", help="What the answers are for.")] = None,
     reference: Annotated[str | None, typer.Option(metavar="FILE", help="What is known to be true.")] = None,
-    ask: Annotated[str, typer.Option(metavar="together|each", help="One call, or one per criterion.")] = "together",
+    ask: Annotated[str, typer.Option(metavar="each|together", help="One call, or one per criterion.")] = "together",
     permute: Annotated[bool, typer.Option("--permute", help="Another order of criteria for each judge.")] = False,
-    map: Annotated[list[str] | None, typer.Option("--map", metavar="NAME=COLUMN", help="Columns of FILE.")] = None,
+    map: Annotated[list[str] | None, typer.Option("--map", metavar="FIELD=COLUMN,...", help="Columns of FILE.")] = None,
     limit: Annotated[int | None, typer.Option(metavar="N", help="The first N rows only.")] = None,
     repetitions: Repetitions = None,
     temperature: Temperature = None,
@@ -119,8 +122,10 @@ def rubric(
             rich_help_panel=_RESULT,
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Also with an edited prompt of an old version.")] = False,
-    json: Json = False,
+    force: Annotated[
+        bool, typer.Option("--edited-prompt", help="Also with a prompt edited under its old version.")
+    ] = False,
+    json: Votes = False,
 ) -> None:
     """Each answer in FILE scored on several criteria, one JSON object a line: scores, evidence, verdict.
 
@@ -158,7 +163,7 @@ def prompts_show(
 def prompts_check(
     names: Annotated[list[str], typer.Argument(help="Shipped names or paths.", metavar="PROMPT...")],
     judges: Judges = None,
-    times: Annotated[int, typer.Option(metavar="N", help="How often each example is asked.")] = 5,
+    repetitions: Annotated[int, typer.Option(metavar="N", help="How often each example is asked.")] = 5,
     criteria: Criteria = None,
     no_calls: Annotated[bool, typer.Option("--no-calls", help="The text alone.")] = False,
     json: Json = False,
@@ -169,18 +174,19 @@ def prompts_check(
     """
     from jury.cli.library import check_prompts
 
-    raise typer.Exit(check_prompts(names, judges or (), times, no_calls, json, criteria=criteria))
+    raise typer.Exit(check_prompts(names, judges or (), repetitions, no_calls, json, criteria=criteria))
 
 
 @prompts.command("diff")
 def prompts_diff(
     first: Annotated[str, typer.Argument(help="A shipped name or a path.", metavar="A")],
     second: Annotated[str, typer.Argument(help="A shipped name or a path.", metavar="B")],
+    json: Json = False,
 ) -> None:
     """What is different between two prompts, line by line. Exit code 1 where anything is."""
     from jury.cli.library import diff_prompts
 
-    raise typer.Exit(diff_prompts(first, second))
+    raise typer.Exit(diff_prompts(first, second, json))
 
 
 @prompts.command("new")
@@ -191,11 +197,12 @@ def prompts_new(
     source: Annotated[
         str | None, typer.Option("--from", metavar="PROMPT", help="A shipped name, a path, or a {transcript} file.")
     ] = None,
+    json: Json = False,
 ) -> None:
     """A prompt of your own to start from, with version, changelog and examples."""
     from jury.cli.library import new_prompt
 
-    raise typer.Exit(new_prompt(folder, source))
+    raise typer.Exit(new_prompt(folder, source, json))
 
 
 def counts(

@@ -70,7 +70,7 @@ class Seen:
 def show(folder: str, item: str | None, *, full: bool, prompt: bool, limit: int, as_json: bool) -> int:
     """Runs `jury show`; returns the exit code. Raises `ConfigError`, `DataError`."""
     if limit < 0:
-        raise ConfigError(f"--limit must be a whole number from 0, got {limit}")
+        raise ConfigError(f"--show must be a whole number from 0, got {limit}")
     with Progress("items"):  # shows what the store has to say about torn lines
         run = open_run(folder)
         if item is not None:
@@ -184,7 +184,7 @@ def _which(seen: Seen, shown: int) -> str:
     between = seen.n_split - seen.n_flipped
     parts += [f"judges were split on {between}"] if between else []
     parts += [f"a judge changed sides with the order on {seen.n_flipped}"] if seen.n_flipped else []
-    more = f"; {shown} shown (--limit)" if shown < seen.n_odd else ""
+    more = f"; {shown} shown (--show)" if shown < seen.n_odd else ""
     return ", ".join(parts) + more
 
 
