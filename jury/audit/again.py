@@ -44,6 +44,7 @@ AnyJury = Jury | PairwiseJury
 class Again:
     """What to ask again: `items` of the run, each question `repetitions` times in all, both orders of a pair.
 
+    A rubric that is permuted is asked about in the order that each judge saw first.
     The items are drawn by their ids and the `seed`, so a larger number holds the smaller one. `budget`: US dollars that
     this may cost. Raises `ConfigError`.
     """
@@ -132,9 +133,7 @@ def _ready(run: Run, plan: Again, jury: AnyJury | None, load: Loader | None) -> 
     made = copy.copy(jury or jury_of(run, load=load))
     if isinstance(made, PairwiseJury) != (run.kind == "pairwise"):
         raise ConfigError(f"{run.folder} holds a {run.kind} run: the jury is of another kind")
-    if isinstance(made, Jury) and made.method is not None and made.method.permute:
-        raise ConfigError("this rubric is permuted for every repetition: no question is asked twice")
-    made.spec = replace(made.spec, repetitions=plan.repetitions, stop=None, escalate=None)
+    made.spec = replace(made.spec, repetitions=1, stop=None, escalate=None)  # `Entry.times` repeats what that asks
     if isinstance(made, PairwiseJury):
         made.orders = ("ab", "ba")
     chosen = _drawn(run, plan)
@@ -148,25 +147,28 @@ def _drawn(run: Run, plan: Again) -> _Chosen:
     usable = [(i, r) for i, r in run.results() if i.error is None and r.votes and _whole(r)]
     usable.sort(key=lambda pair: hashlib.sha256(f"again {plan.seed} {pair[0].id}".encode()).digest())
     columns = ColumnMap(run.manifest.data.get("map") or {})
-    return [(_entry(run, item, columns, _voters(result)), result) for item, result in usable[: plan.items]]
+    return [
+        (replace(_entry(run, item, columns), asked=_voters(result), times=plan.repetitions), result)
+        for item, result in usable[: plan.items]
+    ]
 
 
 def _whole(result: PanelResult | Comparison) -> bool:
     return all(j.verdict.status != "error" for v in result.votes for j in v.judgments)
 
 
-def _voters(result: PanelResult | Comparison) -> frozenset[str]:
-    """The seats that were asked: where asking stopped early the others have nothing to repeat."""
-    return frozenset(v.judge for v in result.votes if v.judgments and not v.replacement)
+def _voters(result: PanelResult | Comparison) -> frozenset[tuple[str, str | None]]:
+    """The seats that were asked, with the criterion: where asking stopped early the others have nothing to repeat."""
+    return frozenset((v.judge, j.criterion) for v in result.votes if not v.replacement for j in v.judgments)
 
 
-def _entry(run: Run, item: StoredItem, columns: ColumnMap, voters: frozenset[str]) -> Entry:
-    """The item as the run saw it, for those who were asked: from its row, under its own number."""
+def _entry(run: Run, item: StoredItem, columns: ColumnMap) -> Entry:
+    """The item as the run saw it: from its row, under its own number."""
     row = Row(item.row, number=item.number + 1, file=str(run.folder))
     mapped = columns.apply(row)
     if run.manifest.spec.get("target"):  # which made the output: it is in no row
         mapped["output"] = item.output
-    return replace(entry_of(replace(row, mapped=mapped), run.kind), seats=voters)
+    return entry_of(replace(row, mapped=mapped), run.kind)
 
 
 def _questions(jury: AnyJury, chosen: _Chosen) -> Iterator[tuple[Seat, Case, int]]:

@@ -4,7 +4,8 @@ Who is asked last is asked only where the others differ. Such votes settle verdi
 items: rates and agreement counted on them would blame the judge for the choice. What may be counted:
 
     everywhere   judges that were asked about every item: whatever the others said had no part in it
-    the lot      items of a cascade that everybody was asked about because they were drawn (`check`), by their ids
+    the lot      items that everybody was asked about whatever anybody said: those that a cascade drew (`check`), and
+                 under `stop: 0.98` the first ones, from which it learned when to stop
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ IN_PART = "asking stopped early, so not every judge was asked about every item"
 @dataclass(frozen=True, slots=True)
 class Polled:
     """How the items of a run were polled. `late`: judges that were not asked about every item because asking stopped
-    early; none in a run that asked everybody. `lot`: positions of the items that all were asked about by lot, empty
-    where there are fewer than `ENOUGH`. `exact`: the verdicts are those of the full panel (`stop: decided`).
+    early; none in a run that asked everybody. `lot`: positions of the items that all were asked about whatever anybody
+    said, empty where there are fewer than `ENOUGH`; `drawn` says how they came to be. `exact`: the verdicts are those
+    of the full panel (`stop: decided`).
     """
 
     late: tuple[str, ...] = ()
     lot: tuple[int, ...] = ()
     exact: bool = True
+    drawn: str = "by lot"
 
     @property
     def early(self) -> bool:
@@ -48,7 +51,8 @@ class Polled:
         says = f"asking stopped early: {who} {was} asked only where the others disagreed"
         if self.lot:
             return (
-                f"{says}, so numbers about the panel are of the {len(self.lot)} items that all were asked about by lot"
+                f"{says}, so numbers about the panel are of the {len(self.lot)} items that all were asked about "
+                f"{self.drawn}"
             )
         return f"{says}, which says nothing about the judge, so numbers that rest on it are left out"
 
@@ -73,16 +77,16 @@ def polled(audit: Audited) -> Polled:
         return Polled()
     asked = [who for who in voters if who]
     late = tuple(judge for judge in audit.judges if any(judge not in who for who in asked))
-    how = _cascade(audit)
+    how, stop = _cascade(audit), audit.run.manifest.spec.get("stop")
+    full = [at for at, who in enumerate(voters) if who >= set(audit.judges)]
     lot: list[int] = []
     if how is not None:
-        everybody = set(audit.judges)
-        lot = [
-            at for at, (one, who) in enumerate(zip(audit.judged, voters, strict=True))
-            if who >= everybody and how.drawn(one.item.id)
-        ]  # fmt: skip
-    exact = audit.run.manifest.spec.get("stop") == "decided"
-    return Polled(late, tuple(lot) if len(lot) >= ENOUGH else (), exact)
+        lot = [at for at in full if how.drawn(audit.judged[at].item.id)]
+    elif isinstance(stop, float):
+        begun = next(at for at, one in enumerate(audit.judged) if one.result.calls_saved)
+        lot = [at for at in full if at < begun]
+    drawn = "by lot" if how is not None else "before it was known when to stop"
+    return Polled(late, tuple(lot) if len(lot) >= ENOUGH else (), stop == "decided", drawn)
 
 
 def _cascade(audit: Audited) -> Escalation | None:

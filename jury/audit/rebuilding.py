@@ -45,8 +45,17 @@ def jury_of(run: Run, *, load: Loader | None = None) -> Jury | PairwiseJury:
         return llm_jury_pairwise(criteria=manifest.criteria or None, prompt=user, **given)
     if manifest.kind == "rubric":
         rubric = Rubric.from_dict(cast("Mapping[str, Any]", spec.get("rubric") or {}))
-        return llm_jury(rubric=rubric, ask=spec.get("ask"), permute=spec.get("permute"), prompt=user, **given)
+        how = {"ask": spec.get("ask"), "permute": spec.get("permute"), "repetitions": _repetitions(run)}
+        return llm_jury(rubric=rubric, **how, prompt=user, **given)
     return llm_jury(criteria=manifest.criteria or None, scale=run.scale, prompt=user, **given)
+
+
+def _repetitions(run: Run) -> int:
+    """How often each judge was asked: of a permuted rubric the order that each saw depends on it."""
+    if not run.manifest.spec.get("permute"):
+        return 1
+    asked = (j.repetition for _, r in run.results() for v in r.votes if not v.replacement for j in v.judgments)
+    return 1 + max(asked, default=0)
 
 
 def _seat(manifest: RunManifest, seat: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> JudgeSpec:

@@ -13,11 +13,12 @@ from typing import TypeAlias
 
 from jury.audit.reading import Audited
 from jury.results import Judgment
+from jury.runner.replay_sessions import variant_of
 from jury.stats.table import Category
 
 ORDERS = ("none", "ab", "ba")
 _SWAP = {"A": "B", "B": "A"}
-_Slot: TypeAlias = tuple[str, str]  # order, criterion
+_Slot: TypeAlias = tuple[str, str, str]  # order, criterion, variant
 _Said: TypeAlias = dict[int, Judgment]  # by repetition
 _Asked: TypeAlias = dict[tuple[str, str], dict[_Slot, _Said]]  # by item and judge
 
@@ -27,13 +28,15 @@ class Repeats:
     """One question to one judge: a value for each time it was asked, None where it gave none.
 
     `order` is `none`, `ab` or `ba`; values of pairs are in terms of what was shown, so `A` is the first one.
-    `criterion` is empty unless a rubric was asked about criterion by criterion.
+    `criterion` is empty unless each criterion was asked about by itself. `variant` tells questions apart that differ
+    beside that: the part of a long session, the order in which a permuted rubric was shown.
     """
 
     item: str
     judge: str
     order: str
     criterion: str
+    variant: str
     values: tuple[Category | None, ...]
 
     @property
@@ -53,9 +56,9 @@ def repeats(audit: Audited) -> tuple[Repeats, ...]:
         for judge in audit.judges:
             place = (one.item.id, judge)
             rests, log = known.get(place, {}), logged.get(place, {})
-            for slot in sorted({*rests, *log}, key=lambda s: (ORDERS.index(s[0]), s[1])):
+            for slot in sorted({*rests, *log}, key=lambda s: (ORDERS.index(s[0]), *s[1:])):
                 said = {**log.get(slot, {}), **rests.get(slot, {})}
-                found.append(Repeats(*place, *slot, tuple(_value(audit, said[n]) for n in sorted(said))))
+                found += _told(audit, place, slot, [said[n] for n in sorted(said)])
     return tuple(found)
 
 
@@ -65,6 +68,14 @@ def both_orders(asked: Sequence[Repeats]) -> list[tuple[Repeats, Repeats]]:
     for one in asked:
         by_question[one.item, one.criterion][one.order] = one
     return [(orders["ab"], orders["ba"]) for orders in by_question.values() if "ab" in orders and "ba" in orders]
+
+
+def all_orders(asked: Sequence[Repeats]) -> list[list[Repeats]]:
+    """What one judge was asked about in several orders of a permuted rubric: one list for each item and criterion."""
+    by_question: defaultdict[tuple[str, str], list[Repeats]] = defaultdict(list)
+    for one in asked:
+        by_question[one.item, one.criterion].append(one)
+    return [orders for orders in by_question.values() if len(orders) > 1]
 
 
 def first_of(asked: Repeats) -> str | None:
@@ -116,7 +127,20 @@ def _said(judgment: Judgment) -> tuple[object, ...]:
 
 
 def _slot(judgment: Judgment) -> _Slot:
-    return judgment.order, judgment.criterion or ""
+    return judgment.order, judgment.criterion or "", variant_of(judgment.notes)
+
+
+def _told(audit: Audited, place: tuple[str, str], slot: _Slot, said: Sequence[Judgment]) -> list[Repeats]:
+    """The answers to one question: a value for each, or where several criteria share a call, one for each criterion."""
+    order, criterion, variant = slot
+    keys = dict.fromkeys(key for judgment in said for key in judgment.verdict.parts)
+    if not criterion or len(keys) < 2:
+        return [Repeats(*place, *slot, tuple(_value(audit, judgment) for judgment in said))]
+    parts = {key: [judgment.verdict.parts.get(key) for judgment in said] for key in keys}
+    return [
+        Repeats(*place, order, key, variant, tuple(p.value if p is not None and p.decided else None for p in of_key))
+        for key, of_key in parts.items()
+    ]
 
 
 def _value(audit: Audited, judgment: Judgment) -> Category | None:

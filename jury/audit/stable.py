@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 
 from jury.audit.reading import Audited
-from jury.audit.repeats import Repeats, both_orders, first_of, repeats
+from jury.audit.repeats import Repeats, all_orders, both_orders, first_of, repeats
 from jury.stats import Estimate, Retest, bootstrap_mean, flip_rate, position_bias, undefined
 from jury.stats.bias import PositionBias
 
@@ -21,14 +21,16 @@ from jury.stats.bias import PositionBias
 class JudgeStability:
     """`retest` is of the same order asked again, `swapped` of the two orders (None for single answers).
 
-    `beyond`: how much oftener two answers to a pair differ where the order differs than where it is the same; over the
-    pairs that were asked in both orders and in one of them twice.
+    `reordered`: share of the items on which answers differ, over all orders in which a permuted rubric was shown (None
+    for other runs). `beyond`: how much oftener two answers differ where the order differs than where it is the same;
+    over what was asked in several orders and in one of them twice.
     """
 
     judge: str
     retest: Retest
     swapped: PositionBias | None
     beyond: Estimate
+    reordered: Estimate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,28 +61,34 @@ def stability(audit: Audited, *, seed: int = 0, most: int = 20) -> Stability:
                 by_item.setdefault(one.item, []).append(disagreement)
         both = both_orders(own)
         swapped = position_bias([(first_of(a), first_of(b)) for a, b in both]) if audit.paired and both else None
-        found.append(JudgeStability(judge, retest, swapped, _beyond(both, audit.paired, seed)))
+        orders = all_orders(own) if audit.run.manifest.spec.get("permute") else None
+        told = [[first_of(one) for one in shown] for shown in orders or ()]
+        reordered = None if orders is None else flip_rate(told).flip_rate
+        beyond = _beyond(both if orders is None else orders, audit.paired or orders is not None, seed)
+        found.append(JudgeStability(judge, retest, swapped, beyond, reordered))
     largest = max((len(r.values) for r in asked), default=0)
     ranked = sorted(((i, sum(v) / len(v)) for i, v in by_item.items()), key=lambda pair: (-pair[1], pair[0]))
     worst = tuple(pair for pair in ranked if pair[1] > 0)[:most]
-    reason = "" if largest > 1 else _ONCE
+    reason = "" if largest > 1 else _IN_ORDERS if audit.run.manifest.spec.get("permute") else _ONCE
     return Stability(tuple(found), worst, len(by_item), largest, reason)
 
 
 _ONCE = "every question was asked once: run it with `repetitions: 3`, or ask again: `jury stability RUN --ask 50`"
 
+_IN_ORDERS = "no order of this permuted rubric was asked twice: ask the same ones again: `jury stability RUN --ask 50`"
 
-def _beyond(both: Sequence[tuple[Repeats, Repeats]], paired: bool, seed: int) -> Estimate:
-    """Disagreement across the orders minus disagreement within one, mean over pairs."""
-    if not paired:
+
+def _beyond(shown: Sequence[Sequence[Repeats]], ordered: bool, seed: int) -> Estimate:
+    """Disagreement across the orders in which something was shown minus disagreement within one, mean over items."""
+    if not ordered:
         return undefined("no_data", "single answers have no order")
     gaps: list[float] = []
-    for a, b in both:
-        first, second = ([v for v in r.by_content if v is not None] for r in (a, b))
-        within = [x != y for said in (first, second) for i, x in enumerate(said) for y in said[:i]]
-        across = [x != y for x, y in product(first, second)]
+    for orders in shown:
+        said = [[v for v in one.by_content if v is not None] for one in orders]
+        within = [x != y for values in said for x, y in combinations(values, 2)]
+        across = [x != y for a, b in combinations(said, 2) for x, y in product(a, b)]
         if within and across:
             gaps.append(sum(across) / len(across) - sum(within) / len(within))
     if not gaps:
-        return undefined("no_data", "no pair was asked twice in an order and in the other one too")
+        return undefined("no_data", "nothing was asked twice in an order and in another one too")
     return bootstrap_mean(gaps, seed=seed)

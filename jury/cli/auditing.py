@@ -190,7 +190,7 @@ def stability(folder: str, options: AskOptions) -> int:
                 j.judge,
                 cell(share, j.retest.flip_rate),
                 cell(number, j.retest.disagreement),
-                "-" if j.swapped is None else cell(share, j.swapped.change_rate),
+                "-" if (moved := j.swapped.change_rate if j.swapped else j.reordered) is None else cell(share, moved),
                 "-" if j.beyond.value is None else points(j.beyond),
                 f"{j.retest.usable}",
             ]

@@ -64,7 +64,8 @@ def _beside(said: str, seen: Polled) -> str:
     if not seen.lot:
         return f"{said} Left out: {', '.join(seen.late)}, {ONLY_WHERE}.".strip()
     items = words.count(len(seen.lot), "item")
-    return f"{said} What {', '.join(seen.late)} said counts on the {items} that all were asked about by lot.".strip()
+    late = ", ".join(seen.late)
+    return f"{said} What {late} said counts on the {items} that all were asked about {seen.drawn}.".strip()
 
 
 def _names(audit: Audited) -> list[str]:

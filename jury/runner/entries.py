@@ -25,14 +25,17 @@ class Entry:
     """One item: `item` is what the folder keeps, `point` and `output` (or `pair`, `recording`) what the jury gets.
 
     Where a target makes the output, `output` is None until it has, and the item's digest is of what it is asked.
+    `asked` and `times` are of items that are asked about again: who alone is asked, with the criterion, and how often
+    each question is put.
     """
 
     item: StoredItem
     point: DataPoint | None = None
     output: Output | None = None
     pair: ResponsePair | None = None
-    seats: frozenset[str] | None = None  # who alone is asked; None: everybody whose turn it is
     recording: Recording | None = None
+    asked: frozenset[tuple[str, str | None]] | None = None  # None: everybody whose turn it is
+    times: int = 1
 
 
 def entries(spec: RunSpec) -> Iterator[Entry]:

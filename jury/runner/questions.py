@@ -18,8 +18,12 @@ def questions(jury: AnyJury, entry: Entry, *, first: bool = False) -> Iterator[t
 
     `first`: of a cascade only what is asked about every item.
     """
-    if entry.item.error is not None:
-        return
+    for seat, case, repetition in () if entry.item.error is not None else _questions(jury, entry, first):
+        if entry.asked is None or (seat.name, (case.format or seat.format).criterion) in entry.asked:
+            yield from ((seat, case, repetition + n) for n in range(entry.times))
+
+
+def _questions(jury: AnyJury, entry: Entry, first: bool) -> Iterator[tuple[Seat, Case, int]]:
     if isinstance(jury, SessionJury):
         one = entry.recording
         if one is not None:
@@ -29,8 +33,6 @@ def questions(jury: AnyJury, entry: Entry, *, first: bool = False) -> Iterator[t
     cases = _cases(jury, entry)
     seats = jury.panel.assigned(entry.item.number)
     for seat in [seats[i] for i in jury.panel.tiers[0]] if first and jury.spec.escalate else seats:
-        if entry.seats is not None and seat.name not in entry.seats:
-            continue
         for repetition in range(jury.spec.repetitions):
             for case in cases(seat, repetition):
                 yield seat, case, repetition

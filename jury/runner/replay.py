@@ -16,7 +16,7 @@ from jury.parsing import read_reply
 from jury.results import Comparison, Judgment, PairVote, PanelResult, Verdict, Vote
 from jury.rubrics.asking import RubricMethod
 from jury.rubrics.rubric import Rubric
-from jury.runner.replay_sessions import SessionReplay, part_of
+from jury.runner.replay_sessions import SessionReplay, variant_of
 from jury.scales import INCONCLUSIVE, Scale
 from jury.store import Run, StoredJudgment
 from jury.store.index import JUDGMENTS, short
@@ -74,12 +74,12 @@ class _Log:
         self._db.execute("BEGIN")
         for pos, line in read_lines(path):
             names = ("item", "judge", "order", "repetition", "criterion")
-            key = _slot(*(line.get(name) for name in names), part_of(line.get("notes")))
+            key = _slot(*(line.get(name) for name in names), variant_of(line.get("notes")))
             self._db.execute("INSERT OR REPLACE INTO log VALUES (?, ?)", (key, pos))
             self.count += 1
 
     def find(self, item: str, judgment: Judgment) -> StoredJudgment | None:
-        about = (judgment.order, judgment.repetition, judgment.criterion, part_of(judgment.notes))
+        about = (judgment.order, judgment.repetition, judgment.criterion, variant_of(judgment.notes))
         key = _slot(item, judgment.judge, *about)
         row = self._db.execute("SELECT pos FROM log WHERE k = ?", (key,)).fetchone()
         if row is None or self._file is None:
@@ -119,10 +119,10 @@ class _Again:
             return found
         if self.sessions is not None and isinstance(result, PanelResult):
             return _of_criteria(item, result, self.sessions.results(votes, result))
-        if self.method is not None:
-            return _changed(item, result, self.method.decided(votes, self.quorum, result.seats))
         asked = sum(not v.replacement for v in votes)
         quorum = 1 if self.foreseeing and asked < result.seats else self.quorum  # as `Panel.foreseen`
+        if self.method is not None:
+            return _changed(item, result, self.method.decided(votes, quorum, result.seats))
         decision = decide(votes, self.rule, quorum, result.seats, single=self.single)
         return _changed(item, result, {"value": decision.value, "status": decision.status})
 

@@ -21,12 +21,14 @@ from jury.sessions.votes import Ballots, summed, verdicts_of, whole
 from jury.store import RunManifest
 
 _PART = re.compile(r"part \d+ of \d+, events \d+ to \d+\Z")
+_ORDER = "order: "  # as `RubricMethod` writes it
 
 
-def part_of(notes: Any) -> str:
-    """Which part of a long session a judgment is about, from its notes; empty where it is about all of it."""
+def variant_of(notes: Any) -> str:
+    """Which of several questions a judgment answers, from its notes: on a part of a long session, or with the criteria
+    of a rubric in another order. Empty where there is one."""
     texts = (note for note in notes or () if isinstance(note, str))
-    return next((note for note in texts if _PART.match(note)), "")
+    return next((note for note in texts if _PART.match(note) or note.startswith(_ORDER)), "")
 
 
 class SessionReplay:

@@ -243,3 +243,70 @@ def test_outputs_that_a_target_made_are_judged_again_as_they_were(tmp_path):
 def test_wrong_plans_are_told(given):
     with pytest.raises(ConfigError, match="must be a whole number from 1"):
         Again(**given)
+
+
+KEYS = ("right", "clear", "short")
+RUBRIC = {"criteria": [{"key": k, "question": f"Is it {k}?", "scale": "0/1"} for k in KEYS]}
+
+
+def by_order(request):
+    """Passes what it is asked where `right` comes first, and wavers over `a1` when it is asked again."""
+    first = request.prompt.index("Is it right?") < min(request.prompt.index(f"Is it {k}?") for k in KEYS[1:])
+    good = first and not (request.repetition % 2 and "a1<" in request.prompt.replace("\n", "<"))
+    return {k: {"evidence": [], "reasoning": "", "score": int(good)} for k in KEYS}
+
+
+def permuted(folder, ask="together", **options):
+    judges = [JudgeSpec(f"scripted/{n}", id=n, provider=ScriptedProvider(by_order)) for n in ("r", "s")]
+    jury = llm_jury(rubric=RUBRIC, judges=judges, permute=True, ask=ask, **options)
+    run_sync(RunSpec(ROWS, jury, cache=False), folder)
+    return Run.open(folder), jury
+
+
+def test_a_permuted_rubric_is_asked_again_in_the_order_that_each_judge_saw(tmp_path):
+    run, jury = permuted(tmp_path / "run")
+    found = ask_again_sync(run, Again(items=12, repetitions=3), jury=jury)
+    assert (found.asked.live, found.asked.recalled) == (48, 24)
+    notes = {(line["judge"], tuple(line["notes"])) for line in lines_of(tmp_path / "run")}
+    assert len(notes) == 2  # two judges, each in its own order
+    assert replay(tmp_path / "run").same
+    told = stability(audited(Run.open(tmp_path / "run")))
+    r, s = told.judges
+    assert (r.retest.usable, r.retest.flipped, s.retest.flipped) == (12, 1, 0)
+    assert r.reordered.value is None  # each judge saw one order
+
+
+def test_the_orders_of_a_permuted_rubric_are_no_repetitions(tmp_path):
+    run, jury = permuted(tmp_path / "run", repetitions=3)
+    before = stability(audited(run))
+    assert before.reason.startswith("no order of this permuted rubric was asked twice")
+    assert before.judges[0].reordered.value == 1.0  # it passes only where `right` comes first
+    assert quote_again(run, Again(items=12, repetitions=2), jury=jury).calls == 24
+    found = ask_again_sync(run, Again(items=12, repetitions=2), jury=jury)
+    assert (found.asked.live, found.asked.recalled) == (24, 24)
+    assert replay(tmp_path / "run").same  # the answers in other orders are still told apart
+    told = stability(audited(Run.open(tmp_path / "run"))).judges[0]
+    assert told.retest.flip_rate.value == pytest.approx(1 / 12)  # a1
+    assert told.beyond.value > 0.5
+
+
+def test_a_permuted_rubric_is_made_again_from_its_folder(tmp_path):
+    provider = ScriptedProvider(by_order, name="openai")
+    judges = [JudgeSpec(f"openai/gpt-5-{n}", id=n, provider=provider) for n in ("mini", "nano")]
+    config = {"rubric": RUBRIC, "permute": True, "judges": judges, "repetitions": 2}
+    run_sync(RunSpec(ROWS, config, cache=False), tmp_path / "run")
+    quote = quote_again(Run.open(tmp_path / "run"), Again(items=12, repetitions=3))
+    assert (quote.known, quote.calls) == (24, 48)
+
+
+def test_criteria_of_a_permuted_rubric_are_asked_again_one_by_one(tmp_path):
+    def answer(request):
+        key = next(k for k in KEYS if f"Is it {k}?" in request.prompt)
+        return {key: {"evidence": [], "reasoning": "", "score": request.repetition % 2}}
+
+    judge = JudgeSpec("scripted/r", provider=ScriptedProvider(answer))
+    jury = llm_jury(rubric=RUBRIC, ask="each", permute=True, judges=[judge])
+    run_sync(RunSpec(ROWS, jury, cache=False), tmp_path / "run")
+    found = ask_again_sync(Run.open(tmp_path / "run"), Again(items=2, repetitions=2), jury=jury)
+    assert (found.asked.live, found.asked.recalled) == (6, 6)
+    assert stability(audited(Run.open(tmp_path / "run"))).judges[0].retest.flip_rate.value == 1.0
