@@ -261,8 +261,10 @@ class Seat:
             place = "" if self.function is None else _place(error)
             detail = redact(f"{type(error).__name__}: {error}") + place  # a client may have put its key into the text
             verdict, usage = Verdict("error", failure=Failure("exception", detail)), None
-        criterion = case.format.criterion if case.format else None
-        return Judgment(self.name, verdict, repetition, case.order, usage=usage, criterion=criterion)
+        how = case.format or self.format
+        return Judgment(
+            self.name, verdict, repetition, case.order, usage=usage, notes=how.notes, criterion=how.criterion
+        )
 
     def question(self, case: Case, repetition: int = 0) -> Question:
         """What would be asked, as digests (`keys.py`). Calls nobody."""

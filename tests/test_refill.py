@@ -8,7 +8,7 @@ import pytest
 
 from jury import JudgeSpec, ScriptedProvider
 from jury.runner import RunSpec, run_sync
-from jury.runner.refill import asked_texts
+from jury.runner.refill import Refill
 from jury.store import Run
 
 ROWS = [
@@ -36,7 +36,7 @@ def sent_and_refilled(tmp_path: Any, rows: Any, kind: str = "pointwise", reply: 
     run_sync(spec, tmp_path / "run")
     run = Run.open(tmp_path / "run")
     items = {item.id: item for item in run.items()}
-    again = [asked_texts(run.manifest, items[j.item], j.judgment, j.request) for j in run.judgments()]
+    again = [Refill(run).texts(items[j.item], j.judgment, j.request) for j in run.judgments()]
     sent = {(r.judge, r.system, r.turns[0].text) for r in provider.requests}
     made = {(j.judge, t.system, t.user) for j, t in zip(run.judgments(), again, strict=True) if t is not None}
     return sent, made, again
@@ -83,10 +83,10 @@ def test_functions_and_lost_prompts_have_none(tmp_path):
     run_sync(RunSpec(ROWS[:1], {"criteria": "c", "judges": [lambda output: True]}), tmp_path / "run")
     run = Run.open(tmp_path / "run")
     item, judgment = next(run.items()), next(run.judgments())
-    assert asked_texts(run.manifest, item, judgment.judgment, judgment.request) is None
+    assert Refill(run).texts(item, judgment.judgment, judgment.request) is None
     sent_and_refilled(tmp_path / "models", ROWS[:1], criteria="c")
     run = Run.open(tmp_path / "models" / "run")
     judgment = next(run.judgments())
-    assert asked_texts(run.manifest, item, judgment.judgment, judgment.request) is not None
+    assert Refill(run).texts(item, judgment.judgment, judgment.request) is not None
     run.manifest.prompts.clear()
-    assert asked_texts(run.manifest, item, judgment.judgment, judgment.request) is None
+    assert Refill(run).texts(item, judgment.judgment, judgment.request) is None

@@ -164,6 +164,18 @@ def test_hostile_texts_do_not_leave_their_place():
     assert len(page.blocks["script"]) == 4, "the index, one part, its replies, and the script"
 
 
+def test_what_the_prompts_of_an_item_share_is_packed_once():
+    talk = "\n".join(f"event {n}" for n in range(50))
+    texts = [f"One?\n{talk}\n\nSay.", f"{talk}\nTwo?", "", f"{talk}\n{talk}\n"]
+    asked = tuple(Asked("d1", ("strict",), user=text) for text in texts)
+    raw = Source(html(report(item(asked=asked)))).packed("raw-0")
+    assert isinstance(raw, list)
+    lines = raw[0]["lines"]
+    shown = [one.get("user", []) for one in raw[0]["asked"]]
+    assert ["\n".join(line for at, n in one for line in lines[at : at + n]) for one in shown] == texts
+    assert len(lines) == 50 + len(["One?", "", "Say.", "Two?"])
+
+
 def test_items_are_packed_whole():
     page = Source(html(report(item(texts={"output": EVIL}), item("two"))))
     index = page.packed("index")
@@ -179,7 +191,7 @@ def test_items_are_packed_whole():
     assert "answers" not in details[1]["votes"][0]
     judge, answers = raw[1]["answers"][0]
     assert (judge, answers[0]["reply"], answers[0]["value"]) == ("strict", '{"value": false}', False)
-    assert raw[1]["asked"][0]["user"] == "Is it right?"
+    assert raw[1]["lines"][slice(*raw[1]["asked"][0]["user"][0])] == ["Is it right?"]
 
 
 def test_numbers_that_json_has_not_are_words():

@@ -12,7 +12,7 @@ from rich.console import Console
 from jury.cli.tables import visible
 from jury.plain import to_plain
 from jury.results import Comparison, Judgment, PanelResult
-from jury.runner.refill import AskedTexts, asked_texts
+from jury.runner.refill import AskedTexts, Refill
 from jury.store import Run, StoredItem, StoredJudgment
 
 _ORDERS = {"ab": "A first", "ba": "B first"}
@@ -32,6 +32,7 @@ class AskedOf:
         about = [_ORDERS[j.order]] if j.order in _ORDERS else []
         about += [j.criterion] if j.criterion else []
         about += [f"time {j.repetition + 1}"] if j.repetition else []
+        about += [note for note in j.notes if note.startswith("part ")]  # of a long session
         return f"{j.judge} ({', '.join(about)})" if about else j.judge
 
     def to_dict(self) -> dict[str, Any]:
@@ -43,7 +44,8 @@ def asked_of(run: Run, item: StoredItem, result: PanelResult | Comparison | None
     log = run.judgments_of(item.id)
     requests = {_slot(one.judgment): one.request for one in log}
     judgments = _judgments(log) if result is None else [j for vote in result.votes for j in vote.judgments]
-    return [AskedOf(j, asked_texts(run.manifest, item, j, requests.get(_slot(j), ""))) for j in judgments]
+    again = Refill(run)
+    return [AskedOf(j, again.texts(item, j, requests.get(_slot(j), ""))) for j in judgments]
 
 
 def print_asked(console: Console, asked: Sequence[AskedOf], *, kept: bool = True) -> None:
@@ -86,5 +88,5 @@ def _judgments(log: Sequence[StoredJudgment]) -> list[Judgment]:
     return list({_slot(one.judgment): one.judgment for one in log}.values())
 
 
-def _slot(judgment: Judgment) -> tuple[str, str, int, str | None]:
-    return judgment.judge, judgment.order, judgment.repetition, judgment.criterion
+def _slot(judgment: Judgment) -> tuple[Any, ...]:
+    return judgment.judge, judgment.order, judgment.repetition, judgment.criterion, tuple(judgment.notes)

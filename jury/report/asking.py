@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from typing import overload
 
 from jury.report.log import Log
 from jury.report.parts import Asked
@@ -17,10 +18,13 @@ class Prompts:
     """The prompts of a run."""
 
     def __init__(self, run: Run) -> None:
-        self._refill = Refill(run.manifest)
+        self._refill = Refill(run)
 
-    def asked(self, item: StoredItem, result: PanelResult | Comparison, log: Log) -> Iterator[Asked]:
+    def asked(self, item: StoredItem, result: PanelResult | Comparison, log: Log) -> Sequence[Asked]:
         """What judges of this item were asked with. Judge functions have no prompt."""
+        return _WhenRead(lambda: tuple(self._asked(item, result, log)))
+
+    def _asked(self, item: StoredItem, result: PanelResult | Comparison, log: Log) -> Iterator[Asked]:
         groups: dict[tuple[str, str | None, str, str], tuple[AskedTexts, dict[str, bool]]] = {}
         with _silent():
             for vote in result.votes:
@@ -33,6 +37,26 @@ class Prompts:
         for (order, criterion, system, user), (texts, judges) in groups.items():
             exact = texts.filled and all(judges.values())
             yield Asked(texts.prompt, tuple(judges), order, criterion, system, user, exact, texts.filled)
+
+
+class _WhenRead(Sequence[Asked]):
+    """Made whenever it is read, and not kept: the prompts of all items together may be far more than memory holds."""
+
+    def __init__(self, make: Callable[[], tuple[Asked, ...]]) -> None:
+        self._make = make
+
+    @overload
+    def __getitem__(self, index: int) -> Asked: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Asked, ...]: ...
+    def __getitem__(self, index: int | slice) -> Asked | tuple[Asked, ...]:
+        return self._make()[index]
+
+    def __iter__(self) -> Iterator[Asked]:
+        return iter(self._make())
+
+    def __len__(self) -> int:
+        return len(self._make())
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def _item(audit: Audited, one: Judged, log: Log, prompts: Prompts, people: Mappi
         error=_error(item, result),
         votes=votes,
         parts=tuple(_part(c) for c in single.criteria) if single else (),
-        asked=tuple(prompts.asked(item, result, log)),
+        asked=prompts.asked(item, result, log),
         people=dict(people),
         cost=result.cost,
         calls=result.calls,

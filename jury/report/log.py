@@ -22,20 +22,22 @@ _NONE = Entry()
 
 
 class Log:
-    """The entries of a run by item, seat, order, repetition and criterion; the last one counts. No replies are kept."""
+    """The entries by item, seat, order, repetition, criterion and notes; the last one counts. No replies are kept."""
 
     def __init__(self, run: Run) -> None:
         self._entries: dict[int, Entry] = {}
         for _, line in read_lines(run.folder / JUDGMENTS):
-            key = _slot(*(line.get(name) for name in ("item", "judge", "order", "repetition", "criterion")))
+            key = _slot(*(line.get(n) for n in ("item", "judge", "order", "repetition", "criterion", "notes")))
             told = (line.get(name) for name in ("request", "at", "source"))
             self._entries[key] = Entry(*(text if isinstance(text, str) else "" for text in told))
 
     def entry(self, item: str, judgment: Judgment) -> Entry:
         """What is known of a judgment; empty where the log has none."""
-        key = _slot(item, judgment.judge, judgment.order, judgment.repetition, judgment.criterion)
+        about = (judgment.judge, judgment.order, judgment.repetition, judgment.criterion)
+        key = _slot(item, *about, judgment.notes)
         return self._entries.get(key, _NONE)
 
 
-def _slot(item: Any, judge: Any, order: Any, repetition: Any, criterion: Any) -> int:
-    return short(f"{item}\0{judge}\0{order or 'none'}\0{repetition or 0}\0{criterion or ''}")
+def _slot(item: Any, judge: Any, order: Any, repetition: Any, criterion: Any, notes: Any) -> int:
+    told = "\0".join(map(str, notes or ()))  # a part of a long session, an order of criteria
+    return short(f"{item}\0{judge}\0{order or 'none'}\0{repetition or 0}\0{criterion or ''}\0{told}")

@@ -108,7 +108,24 @@ def sign(vote: VoteFacts) -> str:
 
 def _raw(item: ItemFacts) -> dict[str, Any]:
     answers = [[vote.judge, _lean(vote.answers)] for vote in item.votes if vote.answers]
-    return cast("dict[str, Any]", _lean({"asked": item.asked, "answers": answers}))
+    lines: dict[str, int] = {}
+    asked = [
+        {**_lean(one, frozenset(("system", "user"))), **{n: _woven(getattr(one, n), lines) for n in ("system", "user")}}
+        for one in item.asked
+    ]
+    return cast("dict[str, Any]", _lean({"lines": list(lines), "asked": asked, "answers": answers}))
+
+
+def _woven(text: str, lines: dict[str, int]) -> list[list[int]]:
+    """A text as stretches (first line, how many) of lines that the prompts of an item share, such as a transcript."""
+    made: list[list[int]] = []
+    for one in text.split("\n") if text else ():
+        at = lines.setdefault(one, len(lines))
+        if made and sum(made[-1]) == at:
+            made[-1][1] += 1
+        else:
+            made.append([at, 1])
+    return made
 
 
 def _index(report: Report, parts: list[list[ItemFacts]]) -> dict[str, Any]:

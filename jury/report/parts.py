@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, cast
 
@@ -256,7 +256,7 @@ class ItemFacts(_Plain):
     error: str = ""
     votes: tuple[VoteFacts, ...] = ()
     parts: tuple[PartFacts, ...] = ()
-    asked: tuple[Asked, ...] = ()
+    asked: Sequence[Asked] = ()
     people: Mapping[str, Any] = field(default_factory=dict[str, Any])
     cost: float | None = None
     calls: int = 0
@@ -389,6 +389,6 @@ def _plain(value: Any) -> Any:
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in cast("Mapping[Any, Any]", value).items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in cast("tuple[Any, ...]", value)]
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(v) for v in cast("Sequence[Any]", value)]
     return value if isinstance(value, str | int | float) else str(value)

@@ -254,6 +254,8 @@ def _governed(it: _Pass, govern: Governors) -> Generator[None]:
     lone = [(panel, panel.lone) for panel in panels_of(it.jury)]
     for panel, _ in lone:
         panel.lone = False  # an exception of the only judge function costs its item, not the run
+    if isinstance(it.jury, SessionJury):
+        it.jury.shown = it.writer.add_shown
     for seat in seats_of(it.jury):
         seat.recorder = it.keeper
         seat.route(govern.before)
@@ -264,6 +266,8 @@ def _governed(it: _Pass, govern: Governors) -> Generator[None]:
     finally:
         for panel, alone in lone:
             panel.lone = alone
+        if isinstance(it.jury, SessionJury):
+            it.jury.shown = None
         for seat in seats_of(it.jury):
             seat.recorder = None
             seat.route(govern.gone)

@@ -2,13 +2,14 @@
 
 A run folder keeps each prompt once and the digest of every request, not the texts that were sent: they are made again
 here. Calls nobody. Where the folder kept less than the judge saw (tool calls of an output, instructions of the target),
-the digest differs and `exact` is false. Sessions are kept as chats, so their templates stay as they are.
+the digest differs and `exact` is false. What prompts showed of sessions is kept by value (`store/shown.py`); folders of
+older versions have none of it, and their templates stay as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from jury.data import DataPoint, Output, ResponsePair
@@ -22,7 +23,11 @@ from jury.providers.base import Settings
 from jury.results import Judgment
 from jury.rubrics.asking import RubricMethod
 from jury.rubrics.rubric import Rubric
-from jury.store import RunManifest, StoredItem, scale_from_dict
+from jury.runner.replay_sessions import SessionReplay
+from jury.sessions.criteria import LegacyPrompt
+from jury.sessions.legacy import is_legacy
+from jury.store import Run, StoredItem, scale_from_dict
+from jury.store.shown import ShownFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +46,15 @@ class AskedTexts:
     exact: bool = False
 
 
-def asked_texts(manifest: RunManifest, item: StoredItem, judgment: Judgment, request: str = "") -> AskedTexts | None:
-    """`Refill.texts` for one judgment alone."""
-    return Refill(manifest).texts(item, judgment, request)
-
-
 class Refill:
     """The prompts of a run, each compiled once. Ask it item by item: an item's texts are filled in once too."""
 
-    def __init__(self, manifest: RunManifest) -> None:
-        self._manifest = manifest
+    def __init__(self, run: Run) -> None:
+        manifest = self._manifest = run.manifest
+        self._sessions = SessionReplay(manifest, None) if manifest.kind == "session" else None
+        self._shown = ShownFile(run.folder)
         self._seats = {str(s.get("id")): s for s in (*manifest.judges, *manifest.stand_ins)}
-        self._prompts = {digest: _prompt(stored) for digest, stored in manifest.prompts.items()}
+        self._prompts = {digest: _prompt(p, manifest.kind) for digest, p in manifest.prompts.items()}
         self._makers: dict[tuple[str, str | None, int], KeyMaker] = {}
         self._method: RubricMethod | None = None
         self._item: StoredItem | None = None
@@ -72,8 +74,9 @@ class Refill:
             return None
         spec = prompt.spec
         about = (digest, spec.name, spec.version)
-        if self._manifest.kind == "session":
-            return AskedTexts(spec.system, spec.user, *about, filled=False)
+        bare = AskedTexts(spec.system, spec.user, *about, filled=False)
+        if self._sessions is not None:
+            return self._of_session(item, judgment, request, prompt) or bare
         if item is not self._item:
             self._item, self._filled = item, {}
         try:
@@ -84,8 +87,23 @@ class Refill:
             filled = self._filled[key]
             exact = bool(request) and self._maker(seat, judgment, number).request(*filled) == request
         except (JuryError, KeyError, StopIteration, TypeError, ValueError):  # another version's spec
-            return AskedTexts(spec.system, spec.user, *about, filled=False)
+            return bare
         return AskedTexts(*filled, *about, exact=exact)
+
+    def _of_session(self, item: StoredItem, judgment: Judgment, request: str, prompt: Prompt) -> AskedTexts | None:
+        """The texts whose digest is that of the request: of several parts of a long session, the right one."""
+        about = (prompt.digest, prompt.spec.name, prompt.spec.version)
+        last = None
+        for names in self._shown.names(item.id, judgment.criterion or "", prompt.digest):
+            try:
+                filled = prompt.system.render(names), prompt.user.render(names)
+                exact = self._maker(self._seats[judgment.judge], judgment, 0).request(*filled) == request
+            except (JuryError, KeyError, TypeError, ValueError):  # another version's spec
+                continue
+            last = last or AskedTexts(*filled, *about)
+            if exact:
+                return replace(last, system=filled[0], user=filled[1], exact=True)
+        return last
 
     def _number(self, judgment: Judgment) -> int:
         """Which order of the criteria was asked in, where a rubric permutes them."""
@@ -145,10 +163,16 @@ class Refill:
         """How the judge was to answer."""
         if self._manifest.kind == "rubric":
             return next(how for _, how in self._rubric().rounds(number) if how.criterion == judgment.criterion)
+        if self._sessions is not None:
+            how = self._sessions.format(judgment.criterion)
+            if how is None:
+                raise KeyError(judgment.criterion)
+            return how
         return ReplyFormat.of(WINNERS if self._manifest.kind == "pairwise" else scale_from_dict(self._manifest.scale))
 
 
-def _prompt(stored: Any) -> Prompt:
+def _prompt(stored: Any, kind: str) -> Prompt:
     given = cast("Mapping[str, Any]", stored)
     name, user, system, version = (str(given.get(n) or "") for n in ("name", "user", "system", "version"))
-    return Prompt(PromptSpec(name, user, system, version))
+    made = LegacyPrompt if kind == "session" and is_legacy(user) else Prompt
+    return made(PromptSpec(name, user, system, version))

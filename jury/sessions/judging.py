@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, cast
 
 from jury import sync
@@ -52,7 +53,12 @@ class _Group:
 
 
 class SessionJury:
-    """A panel with criteria for sessions; made by `session_jury`. Safe to share between tasks and event loops."""
+    """A panel with criteria for sessions; made by `session_jury`. Safe to share between tasks and event loops.
+
+    `shown` is set by a run: it hears what is shown of a session by each prompt before that is asked.
+    """
+
+    shown: Callable[[str, str, Prompt, Mapping[str, Any]], None] | None = None
 
     def __init__(
         self,
@@ -187,6 +193,10 @@ class SessionJury:
         panel = group.panel
         panel.warn_of_target(session.model)
         cases = self._cases(group, criteria, session, told)
+        if self.shown is not None:
+            prompts = {s.prompt.digest: s.prompt for s in (*panel.seats, *panel.stand_ins) if s.function is None}
+            for case, prompt in product(cases, prompts.values()):
+                self.shown(session.id or "", group.format.criterion or "", prompt, case.namespace)
         seats = panel.assigned(turn)
         gate, clock = panel.limiter.here(), panel.clock()
         kept: dict[int, Mapping[str, Verdict]] = {}

@@ -4,6 +4,7 @@
     manifest.py   `RunManifest` in manifest.json, written whole or not at all; scales as JSON
     records.py    `StoredItem`, `StoredJudgment`, `StoredResult`, `Label`: one line each
     outputs.py    `StoredOutput`: what the target of a run made
+    shown.py      what prompts about sessions were filled in with
     index.py      where the lines of an item and of a key stand (index.sqlite: may be deleted, is made anew)
     locking.py    one writer at a time
     run.py        `Run`: reading, and appending people's labels

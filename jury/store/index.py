@@ -20,6 +20,7 @@ from jury.errors import DataError
 from jury.store.lines import encode, read_lines, unwritable
 from jury.store.outputs import OUTPUTS
 from jury.store.records import FREE_SOURCES, brief, complete
+from jury.store.shown import SHOWN, shown_from
 
 logger = logging.getLogger("jury.store")
 FILE = "index.sqlite"
@@ -36,6 +37,7 @@ CREATE TABLE results (
 CREATE TABLE judged (k INTEGER PRIMARY KEY, pos INTEGER NOT NULL);
 CREATE TABLE outputs (k INTEGER PRIMARY KEY, pos INTEGER NOT NULL);
 """
+_LATER = "CREATE TABLE IF NOT EXISTS shown (k INTEGER PRIMARY KEY)"  # an index without it needs no new making
 
 
 def short(text: str) -> int:
@@ -58,11 +60,12 @@ class Index:
 
     def __init__(self, folder: Path, *, private: bool = False, judgments: bool = True) -> None:
         self._folder = folder
-        self._files = (ITEMS, RESULTS, JUDGMENTS, OUTPUTS) if judgments else (ITEMS, RESULTS)
+        self._files = (ITEMS, RESULTS, JUDGMENTS, OUTPUTS, SHOWN) if judgments else (ITEMS, RESULTS)
         self._items: dict[int, tuple[int, int, int]] = {}
         self._results: dict[int, Known] = {}
         self._judged: dict[int, int] = {}
         self._outputs: dict[int, int] = {}
+        self._shown: set[int] = set()
         self._upto: dict[str, int] = {}
         self._cost = self._target_cost = 0  # of what was paid for here, in billionths of a dollar
         self._db = _private() if private else _opened(folder / FILE)
@@ -105,6 +108,15 @@ class Index:
             return self._outputs[k]
         row = self._db.execute("SELECT pos FROM outputs WHERE k = ?", (k,)).fetchone()
         return row[0] if row else None
+
+    def shown(self, digest: str) -> bool:
+        """Whether the line with this digest stands in shown.jsonl."""
+        k = short(digest)
+        return k in self._shown or self._db.execute("SELECT 1 FROM shown WHERE k = ?", (k,)).fetchone() is not None
+
+    def add_shown(self, digest: str) -> None:
+        self._shown.add(short(digest))
+        self._full()
 
     def add_item(self, item_id: str, number: int, pos: int, digest: str) -> None:
         self._items[short(item_id)] = (number, pos, short(digest))
@@ -164,7 +176,7 @@ class Index:
                 self._db.execute("ROLLBACK")
             full = "full" in str(error)
             raise unwritable(self._folder / FILE, OSError(errno.ENOSPC if full else None, str(error))) from None
-        for pending in (self._items, self._results, self._judged, self._outputs):
+        for pending in (self._items, self._results, self._judged, self._outputs, self._shown):
             pending.clear()
 
     def _write(self) -> None:
@@ -177,6 +189,7 @@ class Index:
         )
         db.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?)", self._judged.items())
         db.executemany("INSERT OR REPLACE INTO outputs VALUES (?, ?)", self._outputs.items())
+        db.executemany("INSERT OR IGNORE INTO shown VALUES (?)", ((k,) for k in self._shown))
         read = {**self._upto, _COST: self._cost, _TARGET_COST: self._target_cost}
         db.executemany("INSERT OR REPLACE INTO read VALUES (?, ?)", read.items())
         db.execute("COMMIT")
@@ -187,7 +200,8 @@ class Index:
         self._db.close()
 
     def _full(self) -> None:
-        if len(self._items) + len(self._results) + len(self._judged) + len(self._outputs) >= _PENDING:
+        pending = (self._items, self._results, self._judged, self._outputs, self._shown)
+        if sum(map(len, pending)) >= _PENDING:
             self.flush()
 
     def _catch_up(self) -> None:
@@ -197,7 +211,7 @@ class Index:
             upto = self._upto.get(file, 0)
             if upto > size:  # the file was replaced or cut by other hands: start over
                 logger.warning("%s: shorter than its index knows; the index is made anew", path)
-                tables = ("read", "items", "results", "judged", "outputs")
+                tables = ("read", "items", "results", "judged", "outputs", "shown")
                 self._db.executescript("".join(f"DELETE FROM {table};" for table in tables))
                 self._upto.clear()
                 self._cost = self._target_cost = 0
@@ -230,13 +244,16 @@ class Index:
                 self.add_target_cost(cast("dict[str, Any]", usage).get("cost") if isinstance(usage, dict) else None)
                 if isinstance(output, dict) and not cast("dict[str, Any]", output).get("error"):
                     self.add_output(str(line["key"]), pos)
+        elif file == SHOWN:
+            shown = shown_from(line)
+            self.add_shown(shown.digest if shown is not None else str(line.get("text")))
 
 
 def _private() -> sqlite3.Connection:
     db = sqlite3.connect("", isolation_level=None)  # an empty name: a file that SQLite deletes itself
     db.execute("PRAGMA journal_mode = OFF")
     db.execute("PRAGMA cache_size = -2000")
-    db.executescript(_SCHEMA)
+    db.executescript(f"{_SCHEMA}{_LATER}")
     return db
 
 
@@ -254,6 +271,7 @@ def _opened(path: Path) -> sqlite3.Connection:
                     db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
                 elif version != _VERSION:
                     raise sqlite3.DatabaseError(f"version {version}")
+                db.execute(_LATER)
                 db.execute("SELECT count(*) FROM read").fetchone()
             except BaseException:
                 db.close()

@@ -18,6 +18,7 @@ from jury.store.locking import waiting
 from jury.store.manifest import RunManifest, scale_from_dict
 from jury.store.outputs import OUTPUTS, StoredOutput
 from jury.store.records import Label, Result, StoredItem, StoredJudgment, StoredResult, standing
+from jury.store.shown import SHOWN
 
 LABELS = "labels.jsonl"
 
@@ -109,7 +110,7 @@ class Run:
         """Every place where a line was changed, lost or added since it was written; a long walk."""
         heads = self.manifest.heads
         found: list[str] = []
-        for name in (ITEMS, JUDGMENTS, RESULTS, OUTPUTS):
+        for name in (ITEMS, JUDGMENTS, RESULTS, OUTPUTS, SHOWN):
             # A run that goes on, or was killed, has lines after the last one that the manifest knows.
             found += broken(self.folder / name, heads.get(name) if self.manifest.finished else None)
         return found

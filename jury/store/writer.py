@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
 from jury.errors import DataError
+from jury.judge import Prompt
 from jury.store.index import ITEMS, JUDGMENTS, RESULTS, Index, Known, short
 from jury.store.lines import Appender, unwritable
 from jury.store.locking import FolderLock
 from jury.store.manifest import FILE, RunManifest
 from jury.store.outputs import OUTPUTS, StoredOutput
 from jury.store.records import FREE_SOURCES, StoredItem, StoredJudgment, StoredResult
+from jury.store.shown import SHOWN, Shown, taken, value_line
 
 SYNC_S = 5.0  # at most this much work is lost when the machine itself fails
 
@@ -38,7 +40,7 @@ class RunWriter(AbstractContextManager["RunWriter"]):
             self.manifest = RunManifest.read(self.folder) if (self.folder / FILE).exists() else None
             if self.manifest is None and any(_size(self.folder / n) for n in (ITEMS, JUDGMENTS, RESULTS)):
                 raise DataError(f"{self.folder}: files of a run without {FILE}: choose another folder", "format")
-            names = [ITEMS, JUDGMENTS, RESULTS, *([OUTPUTS] if (self.folder / OUTPUTS).exists() else [])]
+            names = [ITEMS, JUDGMENTS, RESULTS, *(n for n in (OUTPUTS, SHOWN) if (self.folder / n).exists())]
             self._files = {name: Appender(self.folder / name) for name in names}
             for file in self._files.values():
                 undo.callback(file.close)
@@ -52,8 +54,11 @@ class RunWriter(AbstractContextManager["RunWriter"]):
 
     def open_outputs(self) -> None:
         """Makes the file of the target's outputs, which other runs do not have."""
-        if OUTPUTS not in self._files:
-            file = self._files[OUTPUTS] = Appender(self.folder / OUTPUTS)
+        self._open(OUTPUTS)
+
+    def _open(self, name: str) -> None:
+        if name not in self._files:
+            file = self._files[name] = Appender(self.folder / name)
             self._stack.callback(file.close)
 
     @property
@@ -112,6 +117,19 @@ class RunWriter(AbstractContextManager["RunWriter"]):
         self._index.add_target_cost(output.usage.cost if output.usage else None)
         if output.output.target_error is None:
             self._index.add_output(output.key, pos)
+
+    def add_shown(self, item: str, criterion: str, prompt: Prompt, namespace: Mapping[str, Any]) -> None:
+        """Writes what a prompt shows of an item, each value unless it stands there already."""
+        self._open(SHOWN)
+        names, values = taken(namespace, prompt.wanted)
+        for name, value in values.items():
+            if not self._index.shown(name):
+                self._append(SHOWN, value_line(name, value))
+                self._index.add_shown(name)
+        shown = Shown(item, criterion, prompt.digest, names)
+        if not self._index.shown(shown.digest):
+            self._append(SHOWN, shown.to_dict())
+            self._index.add_shown(shown.digest)
 
     def recall_output(self, key: str) -> StoredOutput | None:
         """What the target made of this question before; an error is nothing to recall."""

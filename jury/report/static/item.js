@@ -139,10 +139,11 @@ function asked(item, at, data, raws) {
   made.addEventListener("toggle", async () => {
     if (!made.open || body.childElementCount) return;
     const raw = (await raws(data.part[at]))[at - data.starts[data.part[at]]];
+    const text = (stretches) => (stretches || []).flatMap(([from, count]) => raw.lines.slice(from, from + count)).join("\n");
     const prompts = (raw.asked || []).map((one) => {
       const of = [(one.judges || []).join(", "), one.order && one.order !== "none" ? `order ${one.order.toUpperCase()}` : "", one.criterion || ""].filter(Boolean).join(" · ");
       const kept = one.exact ? "as it was sent" : one.filled === false ? "the template" : "filled in again from what the run kept";
-      return block("", el("h4", {}, "Prompt: ", el("bdi", {}, tidy(of)), ` (${kept})`), one.system ? prose(one.system, [], "code") : null, prose(one.user || "", [], "code"));
+      return block("", el("h4", {}, "Prompt: ", el("bdi", {}, tidy(of)), ` (${kept})`), one.system ? prose(text(one.system), [], "code") : null, prose(text(one.user), [], "code"));
     });
     const replies = (raw.answers || []).flatMap(([judge, answers]) => answers.map((one) => {
       const of = [judge, one.order && one.order !== "none" ? `order ${one.order.toUpperCase()}` : "", one.criterion || "", one.repetition ? `repetition ${one.repetition + 1}` : "", one.model].filter(Boolean).join(" · ");
