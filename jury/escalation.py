@@ -5,8 +5,9 @@
     escalate={"tiers": [["nano"], "rest"], "always": ["FAIL"]} # a FAIL of the first is always looked at by the rest
 
 A tier settles an item where all its seats gave a verdict, they agree, and the rule makes a verdict of all votes so far,
-more than half of those who were asked among them: a tier never decides alone after one that failed. All votes count, by
-the panel's rule and weights. What the last tier leaves open is for people, if the cascade ends so.
+more than half of those who were asked among them (or as many as the panel's quorum, where one is given, if these are
+more): a tier never decides alone after one that failed. All votes count, by the panel's rule and weights. What the last
+tier leaves open is for people, if the cascade ends so. Several criteria in one vote must all be settled (`Reading`).
 """
 
 from __future__ import annotations
@@ -15,14 +16,56 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from hashlib import sha256
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, NamedTuple, Protocol, Self, cast
 
 from jury.aggregation import Ballot, Decision, Rule, decide
 from jury.errors import ConfigError
-from jury.scales import Numeric
+from jury.scales import Numeric, Scale
 
 REST, PEOPLE = "rest", "people"
 CHECK = 0.05
+
+
+class Point(NamedTuple):
+    """One thing that the seats of a tier must agree on. `last`: it is a verdict that `always` may name."""
+
+    scale: Scale
+    votes: Sequence[Ballot]
+    last: bool = True
+
+
+class Reading(Protocol):
+    """How a cascade reads votes: as one verdict, or as verdicts on several criteria."""
+
+    @property
+    def scales(self) -> Sequence[Scale]:
+        """Those of the points that `always` and `within` may be about."""
+        ...
+
+    def points(self, votes: Sequence[Any]) -> Sequence[Point]:
+        """What these votes say, point by point."""
+        ...
+
+    def decide(self, votes: Sequence[Any], quorum: int, seats: int) -> Decision:
+        """What they come to; inconclusive where any of it is open."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OneVerdict:
+    """The reading of a panel with one rule."""
+
+    rule: Rule
+
+    @property
+    def scales(self) -> Sequence[Scale]:
+        return (self.rule.scale,)
+
+    def points(self, votes: Sequence[Any]) -> Sequence[Point]:
+        return (Point(self.rule.scale, votes),)
+
+    def decide(self, votes: Sequence[Any], quorum: int, seats: int) -> Decision:
+        return decide(votes, self.rule, quorum, seats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,36 +152,39 @@ class Escalation:
             raise ConfigError("escalate needs two tiers of judges: some that are asked first, and others")
         return tiers
 
-    def fit(self, rule: Rule) -> None:
+    def fit(self, scales: Sequence[Scale]) -> None:
         """Raises `ConfigError` where the verdicts are none that this cascade can go by."""
-        scale = rule.scale
-        if isinstance(scale, Numeric):
-            if scale.threshold is None and self.within is None:
-                raise ConfigError("escalate: scores without a threshold need within, how far apart they may be")
-            if self.always:
-                raise ConfigError("escalate: always is for labels; scores go on by threshold and within")
-            return
-        if self.within is not None:
+        scores = [s for s in scales if isinstance(s, Numeric)]
+        labels = [v for s in scales if not isinstance(s, Numeric) for v in s.values]
+        if self.within is None and any(s.threshold is None for s in scores):
+            raise ConfigError("escalate: scores without a threshold need within, how far apart they may be")
+        if self.within is not None and not scores:
             raise ConfigError("escalate: within is for scores")
-        unknown = [v for v in self.always if v not in scale.values]
+        if self.always and not labels:
+            raise ConfigError("escalate: always is for labels; scores go on by threshold and within")
+        unknown = [v for v in self.always if v not in labels]
         if unknown:
-            raise ConfigError(f"escalate: always holds {unknown}; verdicts are {list(scale.values)}")
+            raise ConfigError(f"escalate: always holds {unknown}; verdicts are {list(dict.fromkeys(labels))}")
 
-    def settled(self, tier: Sequence[Ballot], votes: Sequence[Ballot], rule: Rule) -> bool:
+    def reaches(self, first: int, quorum: int | None) -> None:
+        """Raises `ConfigError` where the `first` seats are too few for a quorum: they could settle nothing."""
+        if quorum is not None and quorum > first:
+            judges = "judge" if first == 1 else "judges"
+            raise ConfigError(
+                f"escalate: the first tier has {first} {judges} and min_successful_judges is {quorum}, which every "
+                "verdict needs: it could settle no item; ask more judges first, or lower min_successful_judges"
+            )
+
+    def settled(self, tier: Sequence[Any], votes: Sequence[Any], reading: Reading, quorum: int | None = None) -> bool:
         """Whether the tier that was asked last agrees, and all votes so far make a verdict. Never with a failure in it,
-        nor where half of those who were asked so far gave none.
+        nor where half of those who were asked so far, or fewer than the `quorum`, gave one.
 
         A vote of weight 0 agrees or disagrees like any other.
         """
-        values = [v.value for v in tier]
-        if not values or not all(v.decided for v in tier) or any(v in self.always for v in values):
+        if not tier or not all(self._agreed(point) for point in reading.points(tier)):
             return False
-        if isinstance(rule.scale, Numeric):
-            if not self._close(values, rule.scale):
-                return False
-        elif Counter(values).most_common(1)[0][1] < self.agreement * len(values) - 1e-9:
-            return False
-        return decide(votes, rule, len(votes) // 2 + 1, len(votes)).status != "inconclusive"
+        needed = max(quorum or 0, len(votes) // 2 + 1)
+        return reading.decide(votes, needed, len(votes)).status != "inconclusive"
 
     def drawn(self, item: str | None) -> bool:
         """Whether this item is asked about in full in any case; the same ones every time, none without an id."""
@@ -147,30 +193,55 @@ class Escalation:
         lot = int.from_bytes(sha256(item.encode("utf-8", "surrogatepass")).digest()[:8], "big") / 2**64
         return lot < self.check
 
-    def course(self, tiers: Sequence[Sequence[Ballot]], rule: Rule, whole: Decision) -> Course:
+    def course(
+        self, tiers: Sequence[Sequence[Any]], reading: Reading, whole: Decision, quorum: int | None = None
+    ) -> Course:
         """How it went. `tiers`: the votes tier by tier, empty where none was asked; `whole`: the decision on all."""
-        so_far: list[Ballot] = []
+        so_far: list[Any] = []
         last = max((n for n, tier in enumerate(tiers, 1) if tier), default=1)
         for number, tier in enumerate(tiers[:last], 1):
             so_far += tier
-            if not self.settled(tier, so_far, rule):
+            if not self.settled(tier, so_far, reading, quorum):
                 continue
             if number == last:
                 return Course(number)
             if whole.reason in ("quorum", "errors"):  # those who were to check it failed
                 return Course(number)
-            early = decide(so_far, rule, 1, len(so_far))
+            early = reading.decide(so_far, 1, len(so_far))
             same = (early.status, early.value, early.passed) == (whole.status, whole.value, whole.passed)
             return Course(number, False, "same" if same else "differs")
         return Course(last, self.people and last == len(tiers))
 
-    def _close(self, values: Sequence[float], scale: Numeric) -> bool:
-        if self.within is not None and max(values) - min(values) > self.within + 1e-12:
+    def _agreed(self, point: Point) -> bool:
+        values = [v.value for v in point.votes]
+        if not values or not all(v.decided for v in point.votes):
+            return False
+        if isinstance(point.scale, Numeric):
+            return self._close(values, point.scale)
+        if point.last and any(v in self.always for v in values):
+            return False
+        return Counter(values).most_common(1)[0][1] >= self.agreement * len(values) - 1e-9
+
+    def _close(self, values: Sequence[Any], scale: Numeric) -> bool:
+        scores = [float(v) for v in values if isinstance(v, int | float)]
+        if len(scores) < len(values):  # a criterion of a rubric that does not apply, for some or for all
+            return not scores
+        if self.within is not None and max(scores) - min(scores) > self.within + 1e-12:
             return False
         if scale.threshold is None:
             return True
-        passing = sum(v >= scale.threshold for v in values)
-        return max(passing, len(values) - passing) >= self.agreement * len(values) - 1e-9
+        passing = sum(v >= scale.threshold for v in scores)
+        return max(passing, len(scores) - passing) >= self.agreement * len(scores) - 1e-9
+
+
+def combined(courses: Sequence[Course]) -> Course:
+    """Of an item with several panels, one for each criterion: the last tier that any of them asked."""
+    told = [c for c in courses if c.tier is not None]
+    if not told:
+        return Course()
+    checks = {c.checked for c in told}
+    checked = "differs" if "differs" in checks else "same" if "same" in checks else None
+    return Course(max(c.tier or 0 for c in told), any(c.for_people for c in told), checked)
 
 
 def _tiers(given: Any) -> tuple[int | tuple[tuple[str, ...], ...], bool]:

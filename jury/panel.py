@@ -17,7 +17,7 @@ from jury import config
 from jury.aggregation import Ballot, Decision, Rule
 from jury.clocks import ItemClock
 from jury.errors import ConfigError
-from jury.escalation import Course, Escalation
+from jury.escalation import Course, Escalation, OneVerdict, Reading
 from jury.families import family
 from jury.forecasting import Forecaster, Unasked
 from jury.formats import ReplyFormat
@@ -138,14 +138,14 @@ class Panel:
         prompt: Prompt,
         kind: str,
         how: ReplyFormat | None = None,
-        *,
-        warn: bool = True,
+        reading: Reading | None = None,
     ) -> None:
         seats = spec.seats()
         spec.check(seats)
         self.spec = spec
         self.rule = Rule.of(spec.aggregator, scale, spec.tie_break)
         prompts: dict[tuple[str, str], Prompt] = {(prompt.spec.system, prompt.spec.user): prompt}
+        self.reading = reading or OneVerdict(self.rule)
 
         def seat(judge: JudgeSpec) -> Seat:
             return Seat(judge, judge.name, _prompt_of(judge, prompt, prompts), spec.settings, how or scale, kind)
@@ -162,11 +162,15 @@ class Panel:
         self._tiers: tuple[tuple[int, ...], ...] | None = None
         self._order: list[int] | None = None
         if spec.escalate is not None:
-            spec.escalate.fit(self.rule)
-            if not isinstance(spec.escalate.tiers, int):
-                self._tiers = spec.escalate.places([s.name for s in self.seats], ())
-        if warn:
-            self._check_families()
+            self._fit(spec.escalate)
+
+    def _fit(self, how: Escalation) -> None:
+        how.fit(self.reading.scales)
+        if isinstance(how.tiers, int):
+            how.reaches(how.tiers, self.spec.quorum)
+        else:
+            self._tiers = how.places([s.name for s in self.seats], ())
+            how.reaches(len(self._tiers[0]), self.spec.quorum)
 
     def _forecaster(self, scale: Scale) -> Forecaster | None:
         if len(self.seats) < 3 or self.spec.assignment != "all":
@@ -204,7 +208,8 @@ class Panel:
             return Course()
         said = {v.judge: v for v in votes if not v.replacement}
         names = [[self.seats[i].name for i in tier] for tier in self.tiers]
-        return how.course([[said[n] for n in tier if n in said] for tier in names], self.rule, whole)
+        tiers = [[said[n] for n in tier if n in said] for tier in names]
+        return how.course(tiers, self.reading, whole, self.spec.quorum)
 
     def assigned(self, number: int | None) -> tuple[Seat, ...]:
         """The seats for one item: all, or in rotation the one whose turn it is (by item number, else by arrival)."""
@@ -282,7 +287,7 @@ class Panel:
             polled = await together([_vote(poll, seats[i]) for i in tier])
             votes.update(zip(tier, polled, strict=True))
             so_far = [votes[i] for i in sorted(votes)]
-            if how.settled(polled, so_far, self.rule):
+            if how.settled(polled, so_far, self.reading, self.spec.quorum):
                 return so_far, len(so_far) < len(seats)
         return [votes[i] for i in sorted(votes)], False
 
@@ -343,7 +348,8 @@ class Panel:
             self._complain(f"judges {kin} are of the family of the target {model}: judges favour their own kind")
         self._warned.add(family(model))
 
-    def _check_families(self) -> None:
+    def check_families(self) -> None:
+        """Warns (strict: raises) where all judges are of one family."""
         models = [s for s in self.seats if s.function is None]
         families = {s.spec.family_name for s in models}
         if len(models) > 1 and len(families) == 1 and len(models) == len(self.seats):

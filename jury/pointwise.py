@@ -9,7 +9,6 @@ from jury import factory, sync
 from jury.aggregation import decide, fold
 from jury.data import DataPoint, Output
 from jury.errors import ConfigError
-from jury.escalation import Course
 from jury.judge import Case, JudgeSpec, Seat
 from jury.juries import BaseJury, Terms
 from jury.messages import to_output
@@ -51,7 +50,8 @@ class Jury(BaseJury):
         super().__init__(terms)
 
     def _seated(self) -> Panel:
-        return Panel(self.spec, self.scale, self._prompt, self.kind, self.method.format(0) if self.method else None)
+        how = self.method.format(0) if self.method else None
+        return Panel(self.spec, self.scale, self._prompt, self.kind, how, self.method)
 
     def _own_names(self) -> Mapping[str, Any]:
         return {"rubric": ""} if self.method else {}
@@ -105,17 +105,18 @@ class Jury(BaseJury):
 
     def _result(self, point: DataPoint, panel: Panel, seats: Sequence[Seat], votes: list[Vote]) -> PanelResult:
         single = self.spec.assignment == "cyclic"
+        foreseen = panel.foreseen(votes)
+        quorum = 1 if foreseen else panel.quorum()
         if self.method is None:
-            foreseen = panel.foreseen(votes)
-            decision = decide(votes, panel.rule, 1 if foreseen else panel.quorum(), len(seats), single=single)
+            decision = decide(votes, panel.rule, quorum, len(seats), single=single)
             decided = {name: getattr(decision, name) for name in _DECIDED}
-            course = panel.course(votes, decision)
-            if foreseen:  # of the votes that happened to be asked for: it says nothing about the panel
-                decided["agreement"] = None
             used = len([v for v in votes if v.decided])
         else:
-            decided = self.method.decided(votes, panel.quorum(), len(seats))
-            used, course = self.method.used(votes), Course()
+            decided = self.method.decided(votes, quorum, len(seats))
+            decision, used = self.method.whole(decided), self.method.used(votes)
+        course = panel.course(votes, decision)
+        if foreseen:  # of the votes that happened to be asked for: it says nothing about the panel
+            decided["agreement"] = None
         judgments = [j for v in votes for j in v.judgments]
         asked = len([v for v in votes if not v.replacement])
         return PanelResult(

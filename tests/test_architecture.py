@@ -49,12 +49,12 @@ FLOORS = (
     ("formats", "ladder", "judge", "sessions.criteria"),
     (
         "aggregation",
-        "sessions.votes",
         "stopping",
         "forecasting",
         "seating",
         "turns",
         "escalation",
+        "sessions.votes",
         "clocks",
         "panel",
         "rubrics.asking",

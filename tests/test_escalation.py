@@ -105,9 +105,23 @@ def test_a_tier_never_decides_alone_after_one_that_failed(monkeypatch):
     result = jury.judge_sync(output="outage")
     assert set(asked["outage"]) == {0, 1, 2, 3}
     assert (result.value, result.seats_used, result.tier) == ("PASS", 2, 3)
-    jury, _ = jury_of([["j0", "j1"], ["j2"], ["j3"]], min_successful_judges=3)
+    jury, _ = jury_of([["j0", "j1", "j2"], ["j3"]], min_successful_judges=3)
     result = jury.judge_sync(output="outage")
     assert (result.status, result.reason) == ("inconclusive", "quorum")
+
+
+def test_a_quorum_holds_for_what_a_tier_settles(monkeypatch):
+    monkeypatch.setitem(CASES, "half", "P-FF")
+    tiers = [["j0", "j1"], ["j2"], ["j3"]]
+    jury, _ = jury_of(tiers, min_successful_judges=2)
+    assert (jury.judge_sync(output="clear").tier, jury.judge_sync(output="split").tier) == (1, 2)
+    result = jury.judge_sync(output="half")  # two of the three of tier 2 decide, but not for one of them
+    assert (result.tier, result.value, result.seats_used) == (3, "FAIL", 3)
+    monkeypatch.setitem(CASES, "late", "--PP")  # without the quorum: 2 of 4 is no majority of those asked
+    assert jury_of(tiers)[0].judge_sync(output="late").reason == "quorum"
+    for first, quorum in (([["j0"], "rest"], 2), (2, 3)):
+        with pytest.raises(ConfigError, match="could settle no item"):
+            jury_of(first, min_successful_judges=quorum)
 
 
 def test_a_check_that_failed_says_nothing_of_the_cascade(monkeypatch):

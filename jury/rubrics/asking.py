@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
-from jury.aggregation import NUMERIC, Rule, decide, explain
+from jury.aggregation import NUMERIC, Decision, Rule, decide, explain
 from jury.data import DataPoint, Output
 from jury.errors import ConfigError, ReplyError
+from jury.escalation import Point
 from jury.formats import ReplyFormat
 from jury.judge import Case, Seat
 from jury.keys import function_name
@@ -25,7 +26,7 @@ from jury.rubrics.outcome import RubricOutcome, outcome
 from jury.rubrics.reply import CriterionScore, RubricReply, contradiction, criterion_schema, read_reply, reply_keys
 from jury.rubrics.reply import reply_schema as rubric_schema
 from jury.rubrics.rubric import Rubric
-from jury.scales import INCONCLUSIVE, Boolean, Numeric, Value
+from jury.scales import INCONCLUSIVE, Boolean, Numeric, Scale, Value
 from jury.sessions.evidence import TextEvidence
 
 Ask = Literal["together", "each"]
@@ -268,6 +269,37 @@ class RubricMethod:
             "contested": found.contested,
             "contradictions": {v.judge: "; ".join(v.verdict.notes) for v in usable if v.verdict.notes},
         }
+
+    @property
+    def scales(self) -> Sequence[Scale]:
+        """`escalation.Reading`: whether the item passes, and the scores, which `within` alone tells apart."""
+        return (Boolean(), *(p.scale for p in self._points(()) if isinstance(p.scale, Numeric)))
+
+    def points(self, votes: Sequence[Vote]) -> Sequence[Point]:
+        """`escalation.Reading`: whether the item passes by each judge's own scores, and every criterion."""
+        return (Point(Boolean(), votes), *self._points(votes))
+
+    def decide(self, votes: Sequence[Vote], quorum: int, seats: int) -> Decision:
+        """`escalation.Reading`: open, too, where most judges say something else by their own scores."""
+        found = self.decided(votes, quorum, seats)
+        return Decision("inconclusive", INCONCLUSIVE) if found.get("contested") else self.whole(found)
+
+    @staticmethod
+    def whole(decided: Mapping[str, Any]) -> Decision:
+        """What `decided` says of the item."""
+        value, passed = decided.get("value", INCONCLUSIVE), decided.get("passed")
+        return Decision(decided["status"], value, passed, decided["reason"], decided["explanation"])
+
+    def _points(self, votes: Sequence[Vote]) -> list[Point]:
+        none = Verdict("error")
+        made: list[Point] = []
+        for criterion in self.rubric.criteria:
+            scale = criterion.measure
+            if isinstance(scale, Numeric):
+                scale = replace(scale, threshold=scale.low)  # any score passes it
+            parts = [replace(v, verdict=v.verdict.parts.get(criterion.key, none)) for v in votes]
+            made.append(Point(scale, parts, last=False))
+        return made
 
     def _criterion(self, criterion: Criterion, found: RubricOutcome, votes: Sequence[Vote]) -> CriterionResult:
         key = criterion.key

@@ -17,8 +17,6 @@ def method_of(rubric: Any, ask: str | None, permute: bool | None, panel: PanelSp
     """How the rubric is asked about; and the panel without its rule for single values, which has become its part."""
     if panel.stop is not None:
         raise ConfigError("stop= does not go with a rubric: every criterion has a vote of its own")
-    if panel.escalate is not None:
-        raise ConfigError("escalate does not go with a rubric: every criterion has a vote of its own")
     method = RubricMethod(
         load_rubric(rubric),
         ask or "together",

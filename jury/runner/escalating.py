@@ -67,7 +67,10 @@ def standings(folder: str | Path, first: Sequence[str]) -> list[Standing]:
     """By verdict, how often people agree with these judges where they are of one mind. Raises `ConfigError`."""
     run = Run.open(folder)
     if run.kind not in ("pointwise", "pairwise") or isinstance(run.scale, Numeric):
-        raise ConfigError(f"escalate: {folder} must be a run with labels as verdicts, one for each item")
+        raise ConfigError(
+            f"escalate: labels must be a run with one label as verdict for each item; {folder} holds a {run.kind} run: "
+            "say with always which verdicts go on"
+        )
     seats = [str(j["id"]) for j in run.manifest.judges]
     unknown = [n for n in first if n not in seats]
     if unknown:

@@ -52,7 +52,7 @@ _SHARED = (
     "structured_output", "temperature", "max_tokens", "timeout", "retries", "reask",
     "variables", "strict_template", "strict_panel",
 )  # fmt: skip
-_OF_TEXTS = ("criteria", "prompt", "system_prompt", "escalate")  # of a jury for answers, not for sessions
+_OF_TEXTS = ("criteria", "prompt", "system_prompt")  # of a jury for answers, not for sessions
 _SESSION = ("criteria", "context", "options", "examples", "checks", "ask", "long", "session_tokens")
 AnyJury = Jury | PairwiseJury | SessionJury
 _ANY = frozenset((*_SCALE, *_RUBRIC, *_SHARED, *_SESSION, "swap", "map", "encoding", "delimiter", "target", "format"))
@@ -138,6 +138,12 @@ class RunSpec:
         kept = {k: v for k, v in given.items() if v is not None}
         jury = {k: v for k, v in kept.items() if k not in own}
         spec = {k: v for k, v in kept.items() if k in own}
+        cascade: Any = jury.get("escalate")
+        if isinstance(cascade, Mapping) and isinstance(labelled := cast("dict[str, Any]", cascade).get("labels"), str):
+            jury["escalate"] = {**cascade, "labels": str(Path(base) / labelled)}
+        for name in ("judges", "stand_ins"):
+            if isinstance(jury.get(name), list):
+                jury[name] = [_with_texts(judge, Path(base)) for judge in jury[name]]
         if given.get("kind") == "session":
             jury = session_words(jury, Path(base))
             spec["data"] = beside(spec.get("data"), Path(base))
@@ -148,9 +154,6 @@ class RunSpec:
         rubric = jury.get("rubric")
         if isinstance(rubric, str) and (Path(base) / rubric).exists():
             jury["rubric"] = str(Path(base) / rubric)
-        cascade: Any = jury.get("escalate")
-        if isinstance(cascade, Mapping) and isinstance(labelled := cast("dict[str, Any]", cascade).get("labels"), str):
-            jury["escalate"] = {**cascade, "labels": str(Path(base) / labelled)}
         data = spec.get("data")
         if isinstance(data, list):
             spec["data"] = [str(Path(base) / d) if isinstance(d, str) else d for d in cast("list[Any]", data)]

@@ -11,6 +11,7 @@ from jury import sync
 from jury.aggregation import Rule
 from jury.clocks import ItemClock
 from jury.errors import ConfigError
+from jury.escalation import combined
 from jury.formats import ReplyFormat
 from jury.judge import Case, Prompt, Seat
 from jury.panel import Panel, PanelSpec
@@ -21,7 +22,7 @@ from jury.sessions.criteria import SessionCriterion, joint_format, joint_names, 
 from jury.sessions.events import Session
 from jury.sessions.evidence import SessionEvidence
 from jury.sessions.fit import fit, is_cut
-from jury.sessions.votes import Ballots, summed, total, verdicts_of, whole
+from jury.sessions.votes import Ballots, SessionReading, summed, together_of, total, verdicts_of, whole
 from jury.sessions.windows import windows
 from jury.streams import as_completed
 from jury.tasks import Limiter, together
@@ -79,9 +80,8 @@ class SessionJury:
             raise ConfigError(f"long is 'fit' or 'windows', got {long!r}")
         if isinstance(cast("Any", session_tokens), bool) or not session_tokens >= 1:
             raise ConfigError(f"session_tokens must be a whole number from 1, got {session_tokens!r}")
-        if ask == "together" and (panel.stop or panel.escalate) and len(criteria) > 1:
-            word = "stop=" if panel.stop else "escalate="
-            raise ConfigError(f"{word} does not go with ask='together': every criterion has a vote of its own")
+        if ask == "together" and panel.stop and len(criteria) > 1:
+            raise ConfigError("stop= does not go with ask='together': every criterion has a vote of its own")
         self.name = name
         self.criteria = tuple(criteria)
         self.checks = tuple(checks)
@@ -115,14 +115,17 @@ class SessionJury:
         limiter = Limiter(self.spec.max_concurrency)
         made: list[_Group] = []
         for one_set, prompt in zip(self._sets, self._prompts, strict=True):
-            made.append(self._group(one_set, prompt, warn=not made))
+            made.append(self._group(one_set, prompt))
             made[-1].panel.limiter = limiter
+        for one in made[:1]:
+            one.panel.check_families()  # they have the same seats
         return tuple(made)
 
-    def _group(self, criteria: tuple[SessionCriterion, ...], prompt: Prompt, *, warn: bool) -> _Group:
+    def _group(self, criteria: tuple[SessionCriterion, ...], prompt: Prompt) -> _Group:
         how = criteria[0].format if len(criteria) == 1 else joint_format(criteria)
         rules = {c.key: Rule.of(self.spec.aggregator, c.reply.scale, self.spec.tie_break) for c in criteria}
-        panel = Panel(self.spec, criteria[0].reply.scale, prompt, "pointwise", how, warn=warn)
+        reading = SessionReading(criteria, rules)
+        panel = Panel(self.spec, criteria[0].reply.scale, prompt, "pointwise", how, reading)
         return _Group(criteria, panel, how, rules, panel.wanted)
 
     async def judge(
@@ -198,7 +201,7 @@ class SessionJury:
             for case, prompt in product(cases, prompts.values()):
                 self.shown(session.id or "", group.format.criterion or "", prompt, case.namespace)
         seats = panel.assigned(turn)
-        gate, clock = panel.limiter.here(), panel.clock()
+        gate, clock = panel.limiter.here(), panel.clock(session.id)
         kept: dict[int, Mapping[str, Verdict]] = {}
 
         async def poll(seat: Seat, replacement: bool) -> Vote:
@@ -220,8 +223,15 @@ class SessionJury:
         single = self.spec.assignment == "cyclic"
         pairs = [(v, kept[id(v)]) for v in votes]
         cut = any(is_cut(note) for case in cases if case.format for note in case.format.notes)
-        quorum = 1 if panel.foreseen(votes) else panel.quorum()
-        return Ballots(criteria, pairs, group.rules, quorum, len(seats), cut, single, panel.remarks(votes))
+        early = panel.foreseen(votes)
+        quorum = 1 if early else panel.quorum()
+        remarks = panel.remarks(votes)
+        made = Ballots(criteria, pairs, group.rules, quorum, len(seats), cut, single, remarks, early)
+        if self.spec.escalate is None:
+            return made
+        course = panel.course(votes, together_of(made.results(None)))
+        about = f"{group.format.criterion}: " if len(self.groups) > 1 else ""
+        return replace(made, course=course, remarks=(*remarks, *(about + t for t in panel.told(course, votes))))
 
     def views(self, session: Session, criteria: Sequence[SessionCriterion]) -> list[_View]:
         """What of the session judges get to see: all that fits, or one part after the other."""
@@ -261,6 +271,7 @@ class SessionJury:
         votes = _merged(ballots, found)
         judgments = [j for v in votes for j in v.judgments]
         seats = len(dict.fromkeys(s.name for p in self.panels for s in p.seats))
+        course = combined([b.course for b in ballots])
         return PanelResult(
             **summed(criteria),
             seats=1 if self.spec.assignment == "cyclic" else seats,
@@ -271,6 +282,9 @@ class SessionJury:
             * self.spec.repetitions,
             item_id=name,
             notes=tuple(dict.fromkeys([*_notes(votes, session), *(r for b in ballots for r in b.remarks)])),
+            tier=course.tier,
+            for_people=course.for_people,
+            checked=course.checked,
             votes=votes,
             criteria=tuple(criteria),
         )

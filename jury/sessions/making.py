@@ -43,6 +43,7 @@ def session_jury(
     weights: Mapping[str, float] | Sequence[float] | None = None,
     tie_break: Callable[[Sequence[Any]], Any] | None = None,
     stop: str | float | None = None,
+    escalate: Any = None,
     vote_deadline_s: float | None = None,
     item_deadline_s: float | None = None,
     structured_output: bool | None = None,

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jury.aggregation import Rule, decide, fold
+from jury.aggregation import Decision, Rule, decide, fold
+from jury.escalation import Course, Point
 from jury.results import (
     CriterionResult,
     EvidenceCheck,
@@ -20,7 +21,7 @@ from jury.results import (
     Verdict,
     Vote,
 )
-from jury.scales import INCONCLUSIVE, Value
+from jury.scales import INCONCLUSIVE, Scale, Value
 from jury.sessions.criteria import SessionCriterion
 from jury.sessions.evidence import SessionEvidence
 from jury.sessions.windows import combine
@@ -97,6 +98,9 @@ def overall(values: Sequence[str | None]) -> tuple[str | None, bool]:
     return (PASS if PASS in values else NA), bool(values)
 
 
+_UNGONE = Course()
+
+
 @dataclass(frozen=True, slots=True)
 class Ballots:
     """The votes of one panel on one session, and what they were given."""
@@ -109,6 +113,8 @@ class Ballots:
     cut: bool
     single: bool
     remarks: tuple[str, ...] = ()
+    early: bool = False  # not all seats were asked, since these agree
+    course: Course = _UNGONE
 
     def results(self, evidence: SessionEvidence | None) -> list[CriterionResult]:
         """The panel's verdict on each criterion; without `evidence` no quote is looked up."""
@@ -132,10 +138,40 @@ class Ballots:
             None if partial else decision.passed,
             decision.reason,
             decision.explanation + told,
-            decision.agreement,
+            None if self.early else decision.agreement,
             tuple(votes),
             partial,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionReading:
+    """`escalation.Reading` of votes on these criteria: each of them must be settled."""
+
+    criteria: Sequence[SessionCriterion]
+    rules: Mapping[str, Rule]
+
+    @property
+    def scales(self) -> Sequence[Scale]:
+        return [self.rules[one.key].scale for one in self.criteria]
+
+    def points(self, votes: Sequence[Vote]) -> Sequence[Point]:
+        return [Point(self.rules[one.key].scale, self._about(one, votes)) for one in self.criteria]
+
+    def decide(self, votes: Sequence[Vote], quorum: int, seats: int) -> Decision:
+        found = [decide(self._about(one, votes), self.rules[one.key], quorum, seats) for one in self.criteria]
+        return together_of(found)
+
+    def _about(self, one: SessionCriterion, votes: Sequence[Vote]) -> list[Vote]:
+        return [replace(v, verdict=_about(one.key, v.verdict, len(self.criteria))) for v in votes]
+
+
+def together_of(found: Sequence[Decision | CriterionResult]) -> Decision:
+    """Decisions on several criteria as one: open where one of them is. Its value tells them apart, and nothing else."""
+    left = next((d for d in found if d.status == "inconclusive"), None)
+    if left is not None:
+        return Decision("inconclusive", INCONCLUSIVE, reason=left.reason)
+    return Decision("decided", ", ".join(str(d.value) for d in found))
 
 
 def check(evidence: SessionEvidence | None, verdict: Verdict) -> EvidenceCheck | None:
