@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from jury.allowances import Allowance, OutOfTime, within
 from jury.judge import Case, Seat
@@ -16,6 +16,19 @@ from jury.results import Comparison, Failure, Judgment, PanelResult, Verdict
 
 KIND = "deadline"
 R = TypeVar("R", PanelResult, Comparison)
+
+
+def unasked(result: R, kind: Literal["deadline", "budget"], told: str) -> R:
+    """A result that has no verdict for want of time or money, and those of its criteria that have none either."""
+    if not isinstance(result, PanelResult):
+        return replace(result, reason=kind, explanation=told)
+    criteria = [
+        replace(c, reason=kind, explanation=told)
+        if c.reason in ("errors", "quorum") and any(v.verdict.failure and v.verdict.failure.kind == kind for v in c.votes)
+        else c
+        for c in result.criteria
+    ]
+    return replace(result, reason=kind, explanation=told, criteria=tuple(criteria))
 
 
 class ItemClock:
@@ -63,5 +76,5 @@ class ItemClock:
         broken = result.reason == "errors" and any(failure.kind != KIND for _, failure in failures)
         whole = sum(not v.failed_calls for v in result.votes) >= result.seats  # others stood in for those who were late
         if result.status == "inconclusive" and not broken and not whole:
-            return replace(result, reason=KIND, explanation=f"No verdict: {why}.")
+            return unasked(result, KIND, f"No verdict: {why}.")
         return replace(result, notes=(*result.notes, f"{KIND}: {why}"))

@@ -53,6 +53,8 @@ class Asked:
     limit: int | None = None
     encoding: str | None = None
     delimiter: str | None = None
+    estimate: bool = False
+    budget: float | None = None
     output: str | None = None
     overwrite: bool = False
     json: bool = False

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-_JUDGING, _DATA, _RESULT = "Judging", "Data", "Results"
+_JUDGING, _DATA, _MONEY, _RESULT = "Judging", "Data", "Money", "Results"
 
 File = Annotated[str, typer.Argument(help="JSONL, JSON, CSV or TSV, also .gz; - is standard input.", metavar="FILE")]
 Criteria = Annotated[
@@ -131,6 +131,13 @@ MinCoverage = Annotated[
     float | None,
     typer.Option(metavar="SHARE", help="Exit code 3 where fewer items got a verdict.", rich_help_panel=_RESULT),
 ]
+Estimate = Annotated[
+    bool,
+    typer.Option("--estimate", help="Calls, tokens and money, from a sample. Calls nobody.", rich_help_panel=_MONEY),
+]
+Budget = Annotated[
+    float | None, typer.Option(metavar="DOLLARS", help="No call starts that could exceed it.", rich_help_panel=_MONEY)
+]
 Show = Annotated[int, typer.Option(metavar="N", help="Rows in the table.", rich_help_panel=_RESULT)]
 
 
@@ -172,6 +179,8 @@ def judge(
     limit: Limit = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
+    estimate: Estimate = False,
+    budget: Budget = None,
     output: Output = None,
     overwrite: Overwrite = False,
     json: Json = False,
@@ -214,6 +223,8 @@ def compare(
     limit: Limit = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
+    estimate: Estimate = False,
+    budget: Budget = None,
     output: Output = None,
     overwrite: Overwrite = False,
     json: Json = False,

@@ -6,19 +6,25 @@ import asyncio
 import shlex
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from jury import __version__
+from jury.budget import Budget
 from jury.cli import exits, tables
 from jury.cli.asked import Asked, listed, pairwise, pointwise
 from jury.cli.items import Items, comes_once, no_input, pair_fields
+from jury.cli.paying import capped, left_lines, quoted
 from jury.cli.progress import Progress
 from jury.cli.tally import Tally
 from jury.cli.writing import RESULTS, Folder, JsonStream, aside
 from jury.datasets import parse_map, to_item
 from jury.errors import ConfigError, JuryError
+from jury.pairwise import PairwiseJury
 from jury.panel import Panel
+from jury.pointwise import Jury
 from jury.providers import registry
+from jury.runner import RunSpec
+from jury.runner.outlook import for_money
 from jury.scales import Labels, Numeric, Scale
 from jury.store import scale_to_dict
 from jury.summary import WinRate
@@ -34,6 +40,7 @@ class _Run:
     folder: Folder
     stream: JsonStream
     tally: Tally
+    budget: Budget | None = None
     interrupted: bool = False
     fault: JuryError | None = None
 
@@ -49,7 +56,8 @@ class _Run:
             self.fault = error
 
     async def _take(self, results: AsyncIterator[Any]) -> None:
-        async for result in results:
+        async for found in results:
+            result = for_money(found, self.budget)
             self.folder.add(result)
             self.stream.add(result)
             self.progress.add(self.tally.add(self.items.number(result.item_id), result))
@@ -58,11 +66,13 @@ class _Run:
         """Writes the summary, and with `--json` the end of what stdout got. `scale`: None for pairs."""
         summary = {
             **counts,
+            "reasons": dict(self.tally.reasons.most_common()),
             "judges": [s.name for s in panel.seats],
             "file": self.asked.file,
             "criteria": self.asked.criteria,
             **({} if scale is None else {"scale": scale_to_dict(scale)}),
             "data": {k: v for k, v in self._data().items() if v},
+            **({} if self.budget is None else {"budget": self.budget.limit, "spent": self.budget.spent}),
             "seconds": round(self.progress.seconds, 3),
             "complete": not self.interrupted and self.fault is None,
             "jury": __version__,
@@ -75,6 +85,10 @@ class _Run:
         asked = self.asked
         read = {"encoding": asked.encoding, "delimiter": asked.delimiter, "limit": asked.limit}
         return {"map": dict(parse_map(asked.map)), **read}
+
+    def left(self, counts: Mapping[str, Any]) -> list[tuple[str, Any]]:
+        """What the budget left out."""
+        return left_lines({**counts, "reasons": self.tally.reasons}, self.budget.spent if self.budget else 0.0)
 
     def code(self, code: int) -> int:
         """The exit code, with the last words on stderr."""
@@ -95,13 +109,16 @@ def judge(asked: Asked) -> int:
         jury = pointwise(asked)
         if asked.fail_under is not None and not _has_pass_mark(jury.scale):
             raise ConfigError("--fail-under needs to know what passes: --passing LABELS, or --threshold for a score")
+        if asked.estimate:
+            return quoted(_spec(asked, jury), None, asked.json)
         ready(jury.panel)
+        budget = capped(jury, asked.budget)
         items = Items(asked, to_item, lambda item: item[0].id)
         total = items.count()
         progress.note(no_input(asked, jury.panel.wanted))
         with Folder(asked.output, overwrite=asked.overwrite) as folder:
             tally = _tally(asked, jury.panel)
-            run = _Run(asked, progress, items, folder, JsonStream(asked.json), tally)
+            run = _Run(asked, progress, items, folder, JsonStream(asked.json), tally, budget)
             progress.start(total)
             run.all_of(jury.judge_many(items, ordered=False))
             tally.empty = items.empty
@@ -110,7 +127,10 @@ def judge(asked: Asked) -> int:
     if not asked.json and run.tally.n:
         console = tables.stdout()
         tables.verdict_table(run.tally, console)
-        tables.facts(console, [*tables.summary_lines(summary, run.tally), *_next(asked, run, "judge")])
+        tables.facts(
+            console,
+            [*tables.summary_lines(summary, run.tally), *run.left(summary.to_dict()), *_next(asked, run, "judge")],
+        )
     return run.code(exits.of_summary(summary, asked.fail_under, asked.min_coverage))
 
 
@@ -119,13 +139,16 @@ def compare(asked: Asked) -> int:
     asked.check()
     with Progress("pairs") as progress:
         jury = pairwise(asked)
+        if asked.estimate:
+            return quoted(_spec(asked, jury), None, asked.json)
         ready(jury.panel)
+        budget = capped(jury, asked.budget)
         items = Items(asked, pair_fields, lambda pair: pair["id"])
         total = items.count()
         progress.note(no_input(asked, jury.panel.wanted))
         with Folder(asked.output, overwrite=asked.overwrite) as folder:
             tally = _tally(asked, jury.panel)
-            run = _Run(asked, progress, items, folder, JsonStream(asked.json), tally)
+            run = _Run(asked, progress, items, folder, JsonStream(asked.json), tally, budget)
             progress.start(total)
             run.all_of(jury.compare_many(items, ordered=False))
             tally.empty = items.empty
@@ -134,13 +157,22 @@ def compare(asked: Asked) -> int:
     if not asked.json and run.tally.n:
         console = tables.stdout()
         tables.verdict_table(run.tally, console)
-        tables.facts(console, [*tables.comparison_lines(rate, run.tally), *_next(asked, run, "compare")])
+        tables.facts(
+            console,
+            [*tables.comparison_lines(rate, run.tally), *run.left(_counts(rate, tally)), *_next(asked, run, "compare")],
+        )
     return run.code(exits.of_comparisons(rate, asked.fail_under, asked.min_coverage))
 
 
 def _tally(asked: Asked, panel: Panel) -> Tally:
     free = all(s.function is not None for s in (*panel.seats, *panel.stand_ins))
     return Tally(asked.show, judges=[s.name for s in panel.seats], free=free)
+
+
+def _spec(asked: Asked, jury: Jury | PairwiseJury) -> RunSpec:
+    """The same as a run, for its quote."""
+    read = {"limit": asked.limit, "encoding": asked.encoding, "delimiter": asked.delimiter}
+    return RunSpec(asked.file, jury, map=parse_map(asked.map), **cast("Any", read))
 
 
 def _counts(rate: WinRate, tally: Tally) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 from jury.cli import exits
 from jury.cli.asked import read_text
 from jury.cli.judging import ready
+from jury.cli.paying import capped, left_out, quoted
 from jury.cli.progress import Progress
 from jury.cli.session import judges
 from jury.cli.writing import aside
@@ -23,6 +24,7 @@ from jury.rubrics.library import load_rubric
 from jury.rubrics.rubric import Rubric
 from jury.rubrics.seeds import FORMATS, seed_report
 from jury.runner import RunSpec, run_sync
+from jury.runner.outlook import for_money
 from jury.store import Run
 
 
@@ -31,8 +33,8 @@ def rubric(given: Mapping[str, Any]) -> int:
     shape = given["format"]
     if shape is not None and shape not in FORMATS:
         raise ConfigError(f"--format is {' or '.join(FORMATS)}, got {shape!r}")
-    usable = 0
-    with Progress("answers"):
+    usable = unpaid = 0
+    with Progress("answers") as progress:
         reference = None if given["reference"] is None else read_text(given["reference"])
         made = load_rubric(given["rubric"], task=given["task"], reference=reference)
         jury = llm_jury(
@@ -45,30 +47,40 @@ def rubric(given: Mapping[str, Any]) -> int:
             max_tokens=given["max_tokens"],
             timeout_ms=None if given["timeout"] is None else given["timeout"] * 1000,
         )
+        if given["estimate"]:
+            return quoted(_spec(jury, given), given["output"], given["json"])
         ready(jury.panel)
         results = _results(jury, given) if given["output"] is None else _kept(jury, given)
         out = sys.stdout
         with aside():
             for result in results:
+                unpaid += result.reason == "budget"
                 usable += result.status in ("decided", "not_applicable")
                 made_line = result.to_dict() if given["json"] else report(made, result, shape)
                 out.write(json.dumps(made_line, ensure_ascii=False) + "\n")
+        progress.note(left_out(unpaid))
     return exits.OK if usable else exits.NO_RESULT
 
 
 def _results(jury: Jury, given: Mapping[str, Any]) -> Iterator[PanelResult]:
+    budget = capped(jury, given["budget"])
     found = rows(given["file"], mapping=parse_map(given["map"] or ()))
-    return jury.judge_many_sync([to_item(row) for row in islice(found, given["limit"])])
+    items = [to_item(row) for row in islice(found, given["limit"])]
+    return (for_money(result, budget) for result in jury.judge_many_sync(items))
 
 
 def _kept(jury: Jury, given: Mapping[str, Any]) -> Iterator[PanelResult]:
     """The results in the run folder, once all that is missing there was asked."""
-    spec = RunSpec(given["file"], jury, map=parse_map(given["map"] or ()), limit=given["limit"])
     with aside():
-        done = run_sync(spec, given["output"], force=given["force"])
+        done = run_sync(_spec(jury, given), given["output"], force=given["force"])
     if done.fault is not None:
         raise done.fault
     return (result for _, result in Run.open(given["output"]).results() if isinstance(result, PanelResult))
+
+
+def _spec(jury: Jury, given: Mapping[str, Any]) -> RunSpec:
+    mapping = parse_map(given["map"] or ())
+    return RunSpec(given["file"], jury, map=mapping, limit=given["limit"], budget=given["budget"])
 
 
 def report(rubric: Rubric, result: PanelResult, shape: str | None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from jury.cli import exits, tables
 from jury.cli.asked import listed
 from jury.cli.functions import is_function, load_function
 from jury.cli.items import holds_nothing
+from jury.cli.paying import left_lines
 from jury.cli.quoting import quote
 from jury.cli.rates import count_words, quoted, rate_words
 from jury.cli.run_progress import RunProgress
@@ -218,14 +219,7 @@ def _lines(report: RunReport, seen: _Seen) -> list[tuple[str, str | Text]]:
     lines.append((whose, f"{spent} now; {_cost(totals)} in all, {tables.count(totals['calls'], 'call')}"))
     if report.unsure:
         lines.append(("", f"and at most ${report.unsure:.4f} for calls that were lost on the way"))
-    left = outlook(totals, report.spent)
-    if left is not None:
-        rest = f", about ${left.rest:.4f}" if left.rest is not None else ""
-        lines.append(
-            ("budget", f"used up: {left.left:,} {'item was' if left.left == 1 else 'items were'} not asked about{rest}")
-        )
-        if left.rate is not None:
-            lines.append(("", f"rate so far {left.rate:.3f}, 95% interval {left.low:.3f} to {left.high:.3f}"))
+    lines += left_lines(totals, report.spent)
     lines.append(("folder", str(report.folder)))
     return [*lines, *_next(report)]
 

@@ -12,11 +12,14 @@ from jury.cli import exits
 from jury.cli.asked import default_seats, listed, pairs_of, read_text, seats
 from jury.cli.functions import is_function, load_function
 from jury.cli.judging import ready
+from jury.cli.paying import capped, left_out, quoted
 from jury.cli.progress import Progress
 from jury.cli.writing import aside, print_json
 from jury.errors import ConfigError
 from jury.families import family
 from jury.results import CriterionResult, PanelResult
+from jury.runner import RunSpec
+from jury.runner.outlook import for_money
 from jury.runner.recordings import files, recordings
 from jury.sessions.checks import code_check
 from jury.sessions.events import Session
@@ -31,13 +34,17 @@ _MAKERS = {"claude": "anthropic", "gpt": "openai"}
 
 def session(given: Mapping[str, Any]) -> int:
     """Runs `jury session`; returns the exit code. Raises `ConfigError` or `DataError` before the first call."""
-    with Progress("sessions"):
+    with Progress("sessions") as progress:
         found = _sessions(given["session"], given["format"], given["number"])
         jury = _jury(given)
         if given["render"]:
             print_json([jury.render(one) for one in found] if len(found) > 1 else jury.render(found[0]))
             return exits.OK
-        results = _judged(jury, found, given["output"], given["force"])
+        if given["estimate"]:
+            named = [{"session": replace(one.session, id=one.id)} for one in recordings(found)]
+            return quoted(RunSpec(named, jury), given["output"], given["json"])
+        results = _judged(jury, found, given)
+        progress.note(left_out(sum(r.reason == "budget" for r in results)))
     shown = [r.to_dict() if given["json"] else report(r) for r in results]
     print_json(shown[0] if len(shown) == 1 else shown)
     usable = any(r.status in ("decided", "not_applicable") for r in results)
@@ -118,15 +125,17 @@ def _options(texts: Sequence[str]) -> dict[str, bool]:
     return made
 
 
-def _judged(jury: SessionJury, found: Sequence[Session], folder: str | None, force: bool) -> list[PanelResult]:
+def _judged(jury: SessionJury, found: Sequence[Session], given: Mapping[str, Any]) -> list[PanelResult]:
+    folder, force, dollars = given["output"], given["force"], given["budget"]
     for panel in jury.panels if jury.criteria else ():
         ready(panel)
     if folder is None:
+        budget = capped(jury, dollars)
         with aside():
-            return list(jury.judge_many_sync(found))
+            return [for_money(result, budget) for result in jury.judge_many_sync(found)]
 
     async def all_of() -> list[PanelResult]:
-        return [r async for r in record(jury, found, folder, force=force)]
+        return [r async for r in record(jury, found, folder, force=force, budget=dollars)]
 
     with aside():
         return asyncio.run(all_of())

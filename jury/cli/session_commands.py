@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-_HOW, _RESULT = "How", "Results"
+_HOW, _MONEY, _RESULT = "How", "Money", "Results"
 
 Judges = Annotated[
     list[str] | None, typer.Option("--judges", "-j", metavar="A,B,C", help="Who judges (default: $JUDGE_MODEL).")
@@ -22,6 +22,13 @@ Temperature = Annotated[
 ]
 MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Of one reply.", rich_help_panel=_HOW)]
 Timeout = Annotated[float | None, typer.Option(metavar="SECONDS", help="Deadline of one call.", rich_help_panel=_HOW)]
+Estimate = Annotated[
+    bool,
+    typer.Option("--estimate", help="Calls, tokens and money, from a sample. Calls nobody.", rich_help_panel=_MONEY),
+]
+Budget = Annotated[
+    float | None, typer.Option(metavar="DOLLARS", help="No call starts that could exceed it.", rich_help_panel=_MONEY)
+]
 
 
 def session(
@@ -74,6 +81,8 @@ def session(
     temperature: Temperature = None,
     max_tokens: MaxTokens = None,
     timeout: Timeout = None,
+    estimate: Estimate = False,
+    budget: Budget = None,
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="DIR", help="A run folder.", rich_help_panel=_RESULT)
     ] = None,
@@ -112,6 +121,8 @@ def rubric(
     temperature: Temperature = None,
     max_tokens: MaxTokens = None,
     timeout: Timeout = None,
+    estimate: Estimate = False,
+    budget: Budget = None,
     output: Annotated[
         str | None,
         typer.Option(

@@ -38,6 +38,7 @@ from jury.runner.governors import Governors
 from jury.runner.halting import Halt
 from jury.runner.keeper import Asked, Keeper, now
 from jury.runner.memory import remember
+from jury.runner.outlook import for_money
 from jury.runner.spec import Loader, RunSpec
 from jury.runner.targeting import Outcomes, Producer, history, named, ready, routed, target_changes, unpaid
 from jury.runner.totals import Totals
@@ -137,7 +138,7 @@ class _Pass:
         if made is None:
             result: PanelResult | Comparison = unpaid(entry, self.budget.limit if self.budget else 0.0)
         else:
-            result = self._for_money(await self._judge(made))
+            result = for_money(await self._judge(made), self.budget)
         stored = self.writer.add_result(StoredResult(item.id, item.number, result, seal, self.voters))
         self.judged += 1
         self._count(stored, new=True)
@@ -162,17 +163,6 @@ class _Pass:
                 trace_id=pair.trace_id,
             )
         return await jury.judge(entry.point, entry.output)
-
-    def _for_money(self, result: PanelResult | Comparison) -> PanelResult | Comparison:
-        """A result that has no verdict because calls could not be paid says so."""
-        budget = self.budget
-        if budget is None or result.status != "inconclusive" or not budget.closed:
-            return result
-        failures = (j.verdict.failure for v in result.votes for j in v.judgments)
-        if not any(f is not None and f.kind == "budget" for f in failures):
-            return result
-        told = f"Not judged: the budget of ${budget.limit:g} does not allow it."
-        return replace(result, reason="budget", explanation=told)
 
     def _count(self, result: Mapping[str, Any], *, new: bool) -> None:
         word = self.totals.add(result)

@@ -6,12 +6,16 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from jury.budget import Budget
+from jury.clocks import unasked
+from jury.results import Comparison, PanelResult
 from jury.runner.describe import AnyJury, cascade_of
 from jury.store.index import RESULTS
 from jury.store.lines import read_lines
 
+R = TypeVar("R", PanelResult, Comparison)
 ASSUMED = 1 / 3  # of the items on which a tier does not agree, before anything is known
 _ENOUGH = 20  # results that tell more than the assumption
 
@@ -48,6 +52,17 @@ def outlook(totals: Mapping[str, Any], spent: float) -> Outlook | None:
         return Outlook(None, None, None, left, rest)
     interval = wilson(good, rated)
     return Outlook(good / rated, interval.low, interval.high, left, rest)
+
+
+def for_money(result: R, budget: Budget | None) -> R:
+    """A result that has no verdict because calls could not be paid says so."""
+    if budget is None or result.status != "inconclusive" or not budget.closed:
+        return result
+    failures = (j.verdict.failure for v in result.votes for j in v.judgments)
+    if not any(f is not None and f.kind == "budget" for f in failures):
+        return result
+    told = f"Not judged: the budget of ${budget.limit:g} does not allow it."
+    return unasked(result, "budget", told)
 
 
 def reach(jury: AnyJury, folder: Path) -> tuple[dict[str, float], tuple[str, ...]]:

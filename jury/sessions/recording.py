@@ -19,16 +19,23 @@ from jury.store import Run
 
 
 async def record(
-    jury: SessionJury, sessions: Sequence[Session], folder: str | Path, *, force: bool = False
+    jury: SessionJury,
+    sessions: Sequence[Session],
+    folder: str | Path,
+    *,
+    force: bool = False,
+    budget: float | None = None,
 ) -> AsyncIterator[PanelResult]:
     """The reports on sessions, in their order, kept in a run folder of kind `session`.
 
-    Raises `ConfigError` where a prompt was edited under a version that the folder has results of, unless `force`, or a
-    context is missing; `DataError` where the folder is locked, foreign or cannot be written.
+    `budget`: US dollars that the folder may cost, all passes together. Raises `ConfigError` where a prompt was edited
+    under a version that the folder has results of, unless `force`, or a context is missing; `DataError` where the folder
+    is locked, foreign or cannot be written.
     """
     jury.check_context()
     named = [{"session": replace(one.session, id=one.id)} for one in recordings(list(sessions))]
-    report = await run(RunSpec(named, jury, concurrency=jury.spec.max_concurrency), folder, force=force)
+    spec = RunSpec(named, jury, concurrency=jury.spec.max_concurrency, budget=budget)
+    report = await run(spec, folder, force=force)
     if report.fault is not None:
         raise report.fault
     wanted = {one["session"].id for one in named}

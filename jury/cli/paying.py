@@ -1,0 +1,61 @@
+"""Money before the judges of the commands that go without a run folder: a hard cap, or a quote instead of verdicts."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from jury.budget import Budget
+from jury.cli.quoting import quote
+from jury.cli.tables import count
+from jury.runner import RunSpec, outlook
+from jury.runner.describe import AnyJury, seats_of
+from jury.runner.governors import Governors
+
+
+def capped(jury: AnyJury, dollars: float | None) -> Budget | None:
+    """Puts a budget before every judge, where there is one; the jury asks nobody beyond it from now on.
+
+    Raises `ConfigError` for an amount that is none, and for a judge whose price nobody knows.
+    """
+    if dollars is None:
+        return None
+    budget = Budget(dollars)
+    govern = Governors(RunSpec(concurrency=max(1, jury.spec.max_concurrency)), budget)
+    govern.check(seats_of(jury))
+    for seat in seats_of(jury):
+        seat.route(govern.before)
+    return budget
+
+
+def quoted(spec: RunSpec, folder: str | None, as_json: bool) -> int:
+    """Prints what the judges would be asked and cost; returns the exit code.
+
+    `folder`: of a run, where what was asked before costs nothing. Raises `ConfigError`, `DataError`.
+    """
+    if folder is not None:
+        return quote(spec, Path(folder), as_json)
+    with tempfile.TemporaryDirectory() as empty:
+        return quote(spec.with_changes(cache=False), Path(empty), as_json)
+
+
+def left_out(n: int) -> str | None:
+    """What to say where money did not reach for `n` items; None for none."""
+    return f"the budget is used up: {count(n, 'item')} not asked about" if n else None
+
+
+def left_lines(totals: Mapping[str, Any], spent: float) -> list[tuple[str, str | Text]]:
+    """Where a run stands that its budget ended; nothing where it left nothing out. `totals` as of a manifest."""
+    left = outlook(totals, spent)
+    if left is None:
+        return []
+    rest = f", about ${left.rest:.4f}" if left.rest is not None else ""
+    told = f"used up: {count(left.left, 'item')} not asked about{rest}"
+    lines: list[tuple[str, str | Text]] = [("budget", told)]
+    if left.rate is not None:
+        lines.append(("", f"rate so far {left.rate:.3f}, 95% interval {left.low:.3f} to {left.high:.3f}"))
+    return lines

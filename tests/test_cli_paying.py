@@ -1,0 +1,109 @@
+"""`--budget` and `--estimate` of the commands that judge a file: nothing is paid beyond the one, or with the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jury.cli.__main__ import main
+from jury.providers import registry
+from tests.servers.answers import reply
+from tests.servers.provider_server import ProviderServer
+
+Run = Callable[..., tuple[int, str, str]]
+PRICE = {"input": 100_000, "output": 100_000}  # a call of some hundred tokens costs some dozen dollars
+
+
+@pytest.fixture
+def server() -> Any:
+    with ProviderServer() as made:
+        yield made
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], server: Any) -> Run:
+    """Runs the command in a folder with data, and a judge `house/m` whose calls cost money."""
+    for name in ("JURY_JUDGES", "JUDGE_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOUSE_KEY", "k")
+    monkeypatch.setenv("JURY_CACHE", str(tmp_path / "cache.sqlite"))
+    settings = {
+        "providers": {"house": {"base_url": f"{server.url}/v1", "key_env": "HOUSE_KEY"}},
+        "prices": {"house/m": PRICE},
+    }
+    (tmp_path / "jury.yaml").write_text(json.dumps(settings))
+    monkeypatch.setenv("JURY_CONFIG", str(tmp_path / "jury.yaml"))
+    registry.reset()
+    rows = [{"id": f"r{i}", "input": "q", "output": f"a{i}"} for i in range(4)]
+    pairs = [{"id": f"p{i}", "question": "q", "response_a": "a", "response_b": "b"} for i in range(4)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(r) + "\n" for r in pairs))
+    (tmp_path / "s.jsonl").write_text('{"role": "user", "content": "q"}\n{"role": "assistant", "content": "a"}\n')
+    (tmp_path / "rules.txt").write_text("1. Be kind.\n")
+
+    def go(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as left:
+            main(arguments)
+        out, err = capsys.readouterr()
+        return int(left.value.code or 0), out, err
+
+    return go
+
+
+COMMANDS = {
+    "judge": ("judge", "rows.jsonl", "-c", "c"),
+    "compare": ("compare", "pairs.jsonl"),
+    "rubric": ("rubric", "answer-rubric", "rows.jsonl"),
+    "session": ("session", "policy", "s.jsonl", "rules.txt"),
+}
+
+
+@pytest.mark.parametrize(("command", "calls"), [("judge", 4), ("compare", 8), ("rubric", 4), ("session", 1)])
+def test_a_quote_asks_nobody(run: Run, server: Any, command: str, calls: int) -> None:
+    code, out, _ = run(*COMMANDS[command], "-j", "house/m", "--estimate", "--json")
+    said = json.loads(out)
+    assert (code, said["calls"], said["cost"] > 1) == (0, calls, True)
+    code, out, _ = run(*COMMANDS[command], "-j", "house/m", "--estimate")
+    assert (code, "at most $" in out) == (0, True)
+    assert not server.requests
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_no_call_starts_that_could_exceed_the_budget(run: Run, server: Any, command: str) -> None:
+    code, _, err = run(*COMMANDS[command], "-j", "house/m", "--budget", "0.01")
+    assert code == 3
+    assert not server.requests
+    assert "error" not in err
+    code, _, err = run(*COMMANDS[command], "-j", "house/other", "--budget", "5")
+    assert (code, "a budget needs a price for house/other" in err) == (2, True)
+    code, _, err = run(*COMMANDS[command], "-j", "house/m", "--budget", "-1")
+    assert (code, "budget must be an amount" in err) == (2, True)
+
+
+def test_what_was_judged_in_time_counts_and_the_rest_is_told(run: Run, server: Any) -> None:
+    server.script(reply({"explanation": "e", "value": True}))
+    told = (*COMMANDS["judge"], "-j", "house/m", "--max-tokens", "10", "--concurrency", "1", "--budget", "215")
+    code, out, _ = run(*told, "--json")
+    said = json.loads(out)["summary"]
+    n = said["reasons"]["budget"]
+    assert (code, said["n_pass"], said["n_inconclusive"]) == (0, 4 - n, n)
+    assert 1 <= n <= 3
+    assert len(server.requests) == 4 - n
+    assert said["spent"] <= said["budget"] == 215
+    code, out, _ = run(*told)
+    assert "not asked about" in out
+
+
+def test_sessions_and_rubrics_say_what_was_not_asked(run: Run) -> None:
+    for command in ("session", "rubric"):
+        for folder in ((), ("-o", f"into-{command}")):
+            _, out, err = run(*COMMANDS[command], "-j", "house/m", "--budget", "0.01", *folder)
+            assert "the budget is used up" in err
+            assert "Not judged: the budget of $0.01" in out
+            assert "ERROR" not in out
+        assert run("replay", f"into-{command}")[0] == 0
