@@ -141,9 +141,6 @@ class RunSpec:
         cascade: Any = jury.get("escalate")
         if isinstance(cascade, Mapping) and isinstance(labelled := cast("dict[str, Any]", cascade).get("labels"), str):
             jury["escalate"] = {**cascade, "labels": str(Path(base) / labelled)}
-        for name in ("judges", "stand_ins"):
-            if isinstance(jury.get(name), list):
-                jury[name] = [_with_texts(judge, Path(base)) for judge in jury[name]]
         if given.get("kind") == "session":
             jury = session_words(jury, Path(base))
             spec["data"] = beside(spec.get("data"), Path(base))
