@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+import threading
+import webbrowser
 from collections import Counter
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import pytest
 
@@ -581,3 +587,51 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch):
     told = r"starlette and uvicorn: pip install \"jury-llm\[label\]\".*checkout: pip install -e \"\.\[label\]\""
     with pytest.raises(MissingExtra, match=told):
         serving.check_extra()
+
+
+def test_who_was_shown_verdicts_has_seen_them_after_a_restart_too(tmp_path):
+    run = runs.boolean(tmp_path)
+    made = desk(run, show_verdict=True)
+    in_view = shown(made)["id"]  # and then the page was closed, without a label
+    desk(run, "bob").reveal(["i2"])
+    blind = desk(Run.open(tmp_path))
+    while blind.next()["item"]:
+        answer(blind, 0)
+    assert {label.item for label in run.labels() if label.saw_verdict} == {in_view}
+    blind.reveal(["i5", in_view])
+    blind.undo()
+    last = shown(blind)["id"]
+    blind.reveal([last])
+    again = desk(Run.open(tmp_path))
+    answer(again, 1)
+    assert {label.item for label in run.labels() if label.saw_verdict} == {in_view, last}
+    assert run.seen("bob") == {"i2"}
+    assert len((tmp_path / "seen.jsonl").read_text().splitlines()) == len({in_view, "i5", last}) + 1
+
+
+def test_the_browser_is_opened_without_the_token_on_a_command_line(tmp_path, monkeypatch):
+    opened: list[tuple[str, str, int]] = []
+    closed = threading.Event()
+
+    def browser(address: str) -> bool:
+        file = Path(url2pathname(urlsplit(address).path))
+        opened.append((address, file.read_text(), file.stat().st_mode & 0o777))
+        closed.set()
+        return True
+
+    def served(self: Any, sockets: Any) -> None:
+        closed.wait(10)
+
+    monkeypatch.setattr(webbrowser, "open", browser)
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr("uvicorn.Server.run", served)
+    told: list[str] = []
+    serving.serve(desk(runs.boolean(tmp_path / "a run é")), told=told.append)
+    ((address, text, mode),) = opened
+    token = told[0].partition("token=")[2]
+    assert len(token) >= 32
+    assert address.startswith("file:///")
+    assert token not in address
+    assert f"url={told[0]}" in text
+    assert mode == 0o600
+    assert list((tmp_path / "a run é").glob("*.html")) == []

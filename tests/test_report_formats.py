@@ -95,7 +95,7 @@ def test_junit_counts_failures_errors_and_skips(report: Report):
         "skipped": "0",
         "timestamp": "",
     }
-    cases = {case.get("name"): [child.tag for child in case] for case in suite.iter("testcase")}
+    cases = {case.get("name"): [child.tag for child in case][1:] for case in suite.iter("testcase")}
     assert cases["s6"] == ["failure"]
     assert cases["s8"] == ["error"]
     assert cases["s0"] == ["system-out"]
@@ -116,8 +116,20 @@ def test_junit_counts_failures_errors_and_skips(report: Report):
 )
 def test_junit_has_a_word_for_every_outcome(outcome: str, tags: list[str]):
     case = next(ET.fromstring(written(one(outcome, "why"), "junit")).iter("testcase"))
-    assert [child.tag for child in case] == tags
+    assert [child.tag for child in case] == ["properties", *tags]
     assert outcome not in ("na", "inconclusive") or case.find("skipped").get("message") == "why"
+
+
+def test_junit_names_the_winner_of_a_pair_and_fails_nobody_for_it():
+    items = [ItemFacts(f"p{n}", n, word, word) for n, word in enumerate(["A", "B", "tie", "inconclusive", "error"])]
+    counts = {"A": 1, "B": 1, "tie": 1, "inconclusive": 1, "error": 1}
+    made = Report(Head("pairs", "pairwise", outcomes=counts, total=5), items=tuple(items))
+    suite = ET.fromstring(written(made, "junit")).find("testsuite")
+    winners = {case.get("name"): case.find("properties/property[@name='winner']") for case in suite.iter("testcase")}
+    assert [told.get("value") for told in winners.values()] == ["A", "B", "tie", "inconclusive", "error"]
+    assert (suite.get("failures"), suite.get("errors"), suite.get("skipped")) == ("0", "1", "1")
+    told = {p.get("name"): p.get("value") for p in suite.find("properties")}
+    assert (told["outcome A"], told["outcome B"], told["outcome tie"]) == ("1", "1", "1")
 
 
 @settings(deadline=None)

@@ -60,6 +60,7 @@ def label(folder: str, asked: LabelOptions) -> int:
     )
     found = findings(desk)
     if asked.as_data:
+        desk.reveal(one.item for one in found.differences)
         as_json(as_data(found))
     else:
         _print(found)

@@ -64,7 +64,6 @@ class Desk:
         self.target = min(wanted, len(self.order))
         self._lock = Lock()
         self._mine: dict[str, Label] = {}
-        self._shown_verdicts: set[str] = set()
         self._last = 0  # where the last line that was read stands
         self._read_any = False
         with self._lock:
@@ -113,7 +112,7 @@ class Desk:
                 self.plan.sampling,
                 shown,
                 read.status,
-                True if self.plan.show_verdict or item in self._shown_verdicts else None,
+                True if item in self.run.seen(self.plan.labeller) else None,
             )
             self.run.add_label(label)
             self._catch_up()
@@ -149,9 +148,11 @@ class Desk:
         return found[block].text
 
     def reveal(self, items: Iterable[str]) -> None:
-        """The panel's verdict on these items was shown: a label that is given anew says that it has seen it."""
-        with self._lock:
-            self._shown_verdicts.update(items)
+        """The panel's verdict on these items is about to be shown: what this person says of them from now on says so.
+
+        It is kept with the run: closing the page does not make anybody forget.
+        """
+        self.run.add_seen(self.plan.labeller, items)
 
     def mine(self) -> list[Label]:
         """What this labeller says, in the order in which it was said."""
@@ -189,6 +190,7 @@ class Desk:
         item = self.order[place]
         one: dict[str, Any] = {"place": place, "id": item, "blocks": cut(self._blocks(item))}
         if self.plan.show_verdict:
+            self.reveal([item])
             one["verdict"] = told(self.source.result(item), self._shown(item))
         return {**made, "item": one}
 

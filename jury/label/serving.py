@@ -7,15 +7,20 @@ import secrets
 import socket
 import sys
 import webbrowser
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import mkstemp
 from threading import Thread
 
 from jury.errors import ConfigError, MissingExtra
 from jury.label.desk import Desk
 
 HOST = "127.0.0.1"  # never another: labels and texts are for this computer alone
+_WAY = """<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>jury label</title>
+<meta http-equiv="refresh" content="0; url={0}"><p><a href="{0}">To the labelling page</a></p>
+"""
 
 
 def check_extra() -> None:
@@ -56,10 +61,12 @@ def serve(desk: Desk, *, port: int = 0, browser: bool = True, told: Callable[[st
         )
         server = uvicorn.Server(config)
         told(address)  # the socket listens already: who is quick waits a moment
-        if browser and _has_screen():
-            Thread(target=_open, args=(address,), daemon=True).start()
-        with suppress(KeyboardInterrupt):  # uvicorn has answered what was in flight, then raises it again
-            server.run(sockets=[listener])
+        with ExitStack() as after:
+            if browser and _has_screen():
+                way = after.enter_context(_way_to(address, desk.run.folder))
+                Thread(target=_open, args=(way,), daemon=True).start()
+            with suppress(KeyboardInterrupt):  # uvicorn has answered what was in flight, then raises it again
+                server.run(sockets=[listener])
 
 
 def _listening(port: int) -> socket.socket:
@@ -82,6 +89,22 @@ def _has_screen() -> bool:
     if sys.platform in ("darwin", "win32"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+@contextmanager
+def _way_to(address: str, folder: Path) -> Generator[str]:
+    """The address of a file that leads there and that nobody else may read: a command line is open to all users.
+
+    It lies in the run folder, since some browsers may not read temporary files.
+    """
+    descriptor, name = mkstemp(".html", "open-", folder)  # for its owner alone
+    file = Path(name)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as opened:
+            opened.write(_WAY.format(address))
+        yield file.resolve().as_uri()
+    finally:
+        file.unlink(missing_ok=True)
 
 
 def _open(address: str) -> None:

@@ -1,12 +1,14 @@
 """JUnit XML for CI: one test case an item. Failed is a failure; no usable reply, or a target that errored, an error.
 
-Not applicable and inconclusive items are skipped, with the reason as their message. A decided pair is a passed case, as
-is a verdict without a pass mark: nothing of it failed. What XML cannot hold is written as U+FFFD.
+Not applicable and inconclusive items are skipped, with the reason as their message. A decided pair is a passed case
+whoever wins, as is a verdict without a pass mark: the run does not know who should. Every case has the verdict as a
+property (`winner` of pairs), the suite how many there are of each. What XML cannot hold is written as U+FFFD.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from xml.etree import ElementTree as ET
 
 from jury.report.parts import ItemFacts, Report
@@ -32,20 +34,27 @@ def to_junit(report: Report) -> str:
         "coverage": head.coverage.text,
         "judges": ", ".join(seat.id for seat in head.seats if not seat.stand_in),
         "cost": head.cost_text,
+        **{f"outcome {outcome}": f"{n}" for outcome, n in counts.items() if n},
     }
-    properties = ET.SubElement(suite, "properties")
-    for name, value in told.items():
-        ET.SubElement(properties, "property", {"name": name, "value": _clean(value)})
+    _properties(suite, told)
+    said = "winner" if head.kind == "pairwise" else "verdict"
     for item in report.items:
-        _case(suite, item, shared["name"])
+        _case(suite, item, shared["name"], said)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(suite: ET.Element, item: ItemFacts, run: str) -> None:
+def _properties(parent: ET.Element, told: Mapping[str, str]) -> None:
+    properties = ET.SubElement(parent, "properties")
+    for name, value in told.items():
+        ET.SubElement(properties, "property", {"name": name, "value": _clean(value)})
+
+
+def _case(suite: ET.Element, item: ItemFacts, run: str, said: str) -> None:
     seconds = sum(answer.latency_s for vote in item.votes for answer in vote.answers)
     named = {"name": _clean(item.id), "classname": run, "time": f"{seconds:.3f}"}
     case = ET.SubElement(suite, "testcase", named)
+    _properties(case, {said: item.word or item.outcome})
     message = _clean(item.error or item.explanation or item.reason or item.word)
     about = {"message": message[:_MESSAGE], "type": _clean(item.reason or item.outcome)}
     votes = "\n".join(_clean(f"{vote.judge}: {vote.word}. {vote.failure or vote.explanation}") for vote in item.votes)

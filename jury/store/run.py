@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -20,7 +20,7 @@ from jury.store.outputs import OUTPUTS, StoredOutput
 from jury.store.records import Label, Result, StoredItem, StoredJudgment, StoredResult, standing
 from jury.store.shown import SHOWN
 
-LABELS = "labels.jsonl"
+LABELS, SEEN = "labels.jsonl", "seen.jsonl"
 
 
 class Run:
@@ -99,10 +99,25 @@ class Run:
 
     def add_label(self, label: Label) -> None:
         """Appends one label, safe against a power cut when this returns. Raises `DataError`."""
+        self._append(LABELS, [label.to_dict()])
+
+    def seen(self, labeller: str) -> set[str]:
+        """The items whose verdict this person was shown while labelling."""
+        lines = (line for _, line in read_lines(self.folder / SEEN) if line.get("labeller") == labeller)
+        return {item for line in lines if isinstance(item := line.get("item"), str)}
+
+    def add_seen(self, labeller: str, items: Iterable[str]) -> None:
+        """Notes whose verdict a person is about to be shown. Raises `DataError`."""
+        new = sorted(set(items) - self.seen(labeller))
+        if new:
+            self._append(SEEN, [{"item": item, "labeller": labeller} for item in new])
+
+    def _append(self, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
         with waiting(self.folder / f"{LABELS}.lock"):  # two pages, or two threads of one, may write at once
-            file = Appender(self.folder / LABELS)
+            file = Appender(self.folder / name)
             try:
-                file.append(label.to_dict())
+                for line in lines:
+                    file.append(line)
             finally:
                 file.close()
 

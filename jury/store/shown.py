@@ -108,10 +108,11 @@ class ShownFile:
                 place += len(data)
 
     def _filled(self, names: Mapping[str, Any]) -> dict[str, Any]:
-        pairs = ((k, cast("Any", v)) for k, v in names.items())
-        return {k: self._filled(v) if isinstance(v, Mapping) else self._value(v) for k, v in pairs}
+        return {name: self._value(part) for name, part in names.items()}
 
     def _value(self, name: Any) -> Any:
+        if isinstance(name, Mapping):
+            return self._filled(cast("Mapping[str, Any]", name))
         if name not in self._values:
             with self._path.open("rb") as file:
                 file.seek(self._places[name])
