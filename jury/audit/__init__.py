@@ -9,6 +9,7 @@
     repeats.py      every answer to the very same question, from results and log
     stable.py       the same question asked again: flips by judge and by item
     rebuilding.py   the jury of a run again, from its folder
+    recorded.py     the sessions of a run again, from what its folder shows or from their files
     again.py        a run asked again about some of its items, into its own log
     leaning.py      position, length, family
     worth.py        how many independent votes the panel is worth, and whether fewer judges would do

@@ -15,6 +15,7 @@ from typing import Any
 
 from jury import sync
 from jury.audit.rebuilding import Loader, jury_of
+from jury.audit.recorded import Recorded
 from jury.budget import Budget
 from jury.cache import opened
 from jury.datasets import Row
@@ -25,19 +26,21 @@ from jury.pairwise import PairwiseJury
 from jury.pointwise import Jury
 from jury.results import Comparison, PanelResult
 from jury.runner import Quote, RunSpec
-from jury.runner.describe import price_sources
+from jury.runner.describe import panels_of, price_sources
 from jury.runner.entries import Entry, entry_of
 from jury.runner.estimate import quoted
 from jury.runner.governors import Governors
 from jury.runner.keeper import Asked, Keeper, now
 from jury.runner.questions import questions
 from jury.seating import check_count
+from jury.sessions.judging import SessionJury
 from jury.store import Run, RunWriter, StoredItem
 from jury.store.index import Index
 from jury.streams import as_completed
 
 _IN_FLIGHT = 64
-AnyJury = Jury | PairwiseJury
+AnyJury = Jury | PairwiseJury | SessionJury
+_KINDS = {Jury: ("pointwise", "rubric"), PairwiseJury: ("pairwise",), SessionJury: ("session",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ async def ask_again(run: Run, plan: Again, *, jury: AnyJury | None = None, load:
         if plan.budget is not None:
             budget = Budget(plan.budget)
         govern = Governors(_limits(run), budget)
-        seats = made.panel.seats
+        seats = [seat for panel in panels_of(made) for seat in panel.seats]
         govern.check(seats)
         for seat in seats:
             seat.recorder = keeper
@@ -131,24 +134,29 @@ _Chosen = Sequence[tuple[Entry, PanelResult | Comparison]]
 def _ready(run: Run, plan: Again, jury: AnyJury | None, load: Loader | None) -> tuple[AnyJury, _Chosen]:
     """The jury that asks as often as planned, in both orders; and the items."""
     made = copy.copy(jury or jury_of(run, load=load))
-    if isinstance(made, PairwiseJury) != (run.kind == "pairwise"):
+    if run.kind not in _KINDS[type(made)]:
         raise ConfigError(f"{run.folder} holds a {run.kind} run: the jury is of another kind")
     made.spec = replace(made.spec, repetitions=1, stop=None, escalate=None)  # `Entry.times` repeats what that asks
     if isinstance(made, PairwiseJury):
         made.orders = ("ab", "ba")
-    chosen = _drawn(run, plan)
+    chosen = _drawn(run, plan, made)
     if not chosen:
         raise ConfigError(f"{run.folder}: no item was judged without a failure: finish the run first")
     return made, chosen
 
 
-def _drawn(run: Run, plan: Again) -> _Chosen:
+def _drawn(run: Run, plan: Again, made: AnyJury) -> _Chosen:
     """Items whose judgments all came, drawn by a digest of their ids."""
     usable = [(i, r) for i, r in run.results() if i.error is None and r.votes and _whole(r)]
     usable.sort(key=lambda pair: hashlib.sha256(f"again {plan.seed} {pair[0].id}".encode()).digest())
     columns = ColumnMap(run.manifest.data.get("map") or {})
+    recorded = Recorded(run, made) if isinstance(made, SessionJury) else None
+
+    def entry(item: StoredItem) -> Entry:
+        return _entry(run, item, columns) if recorded is None else recorded.entry(item)
+
     return [
-        (replace(_entry(run, item, columns), asked=_voters(result), times=plan.repetitions), result)
+        (replace(entry(item), asked=_voters(result), times=plan.repetitions), result)
         for item, result in usable[: plan.items]
     ]
 

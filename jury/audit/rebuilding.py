@@ -9,33 +9,36 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+from jury.audit.recorded import session_jury_of
 from jury.errors import ConfigError
 from jury.judge import JudgeSpec
 from jury.keys import function_name
 from jury.pairwise import PairwiseJury, llm_jury_pairwise
 from jury.pointwise import Jury, llm_jury
 from jury.rubrics.rubric import Rubric
+from jury.sessions.judging import SessionJury
 from jury.store import Run, RunManifest
 
 Loader = Callable[[str], Callable[..., Any]]
 
 
-def jury_of(run: Run, *, load: Loader | None = None) -> Jury | PairwiseJury:
+def jury_of(run: Run, *, load: Loader | None = None) -> Jury | PairwiseJury | SessionJury:
     """The panel that judged a run; stand-ins, stopping and the rule are left out, since no question depends on them.
 
     `load` turns `module:function` into a judge function. Raises `ConfigError` where a judge was a function that cannot
-    be found or has changed, and for a run of sessions.
+    be found or has changed.
     """
     manifest = run.manifest
-    if manifest.kind not in ("pointwise", "pairwise", "rubric"):
-        raise ConfigError(f"{run.folder}: a {manifest.kind} run cannot be asked again; repeat it with --repetitions 3")
     if not manifest.judges:
         raise ConfigError(f"{run.folder}: its manifest names no judges")
     spec = manifest.spec
     functions = _functions(spec, load)
+    seats = [_seat(manifest, seat, functions) for seat in manifest.judges]
+    if manifest.kind == "session":
+        return session_jury_of(run, seats)
     user, system = _texts(manifest, str(manifest.judges[0].get("prompt") or ""))
     given: dict[str, Any] = {
-        "judges": [_seat(manifest, seat, functions) for seat in manifest.judges],
+        "judges": seats,
         "system_prompt": system,
         "variables": spec.get("variables"),
         "assignment": spec.get("assignment"),

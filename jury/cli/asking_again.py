@@ -15,6 +15,7 @@ from jury.errors import ConfigError
 from jury.pairwise import PairwiseJury
 from jury.pointwise import Jury
 from jury.runner import Quote, RunSpec
+from jury.sessions.judging import SessionJury
 from jury.store import Run
 
 
@@ -58,13 +59,10 @@ def asked(run: Run, options: AskOptions) -> int | None:
     return None
 
 
-def _configured(config: str | None) -> Jury | PairwiseJury | None:
+def _configured(config: str | None) -> Jury | PairwiseJury | SessionJury | None:
     if config is None:
         return None
-    jury = RunSpec.from_file(config).make_jury(load_function)
-    if not isinstance(jury, Jury | PairwiseJury):
-        raise ConfigError(f"{config} is of sessions: repeat such a run with --repetitions 3 instead")
-    return jury
+    return RunSpec.from_file(config).make_jury(load_function)
 
 
 def consent(quote: Quote, told: str, *, agreed: bool) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 from jury.data import DataPoint, Output, ResponsePair
 from jury.datasets import STDIN, Row, rows, to_item, to_pair, to_question
 from jury.errors import ConfigError
+from jury.judge import Case, Seat
 from jury.messages import text_of, to_messages
 from jury.runner.recordings import Recording, recordings
 from jury.runner.spec import RunSpec
@@ -25,8 +26,8 @@ class Entry:
     """One item: `item` is what the folder keeps, `point` and `output` (or `pair`, `recording`) what the jury gets.
 
     Where a target makes the output, `output` is None until it has, and the item's digest is of what it is asked.
-    `asked` and `times` are of items that are asked about again: who alone is asked, with the criterion, and how often
-    each question is put.
+    The rest is of items that are asked about again: `asked` says who alone is asked, with the criterion, `times` how
+    often each question is put, `questions` what they are where the jury cannot make them.
     """
 
     item: StoredItem
@@ -36,6 +37,7 @@ class Entry:
     recording: Recording | None = None
     asked: frozenset[tuple[str, str | None]] | None = None  # None: everybody whose turn it is
     times: int = 1
+    questions: tuple[tuple[Seat, Case], ...] = ()
 
 
 def entries(spec: RunSpec) -> Iterator[Entry]:

@@ -24,6 +24,9 @@ def questions(jury: AnyJury, entry: Entry, *, first: bool = False) -> Iterator[t
 
 
 def _questions(jury: AnyJury, entry: Entry, first: bool) -> Iterator[tuple[Seat, Case, int]]:
+    if entry.questions:
+        yield from ((seat, case, 0) for seat, case in entry.questions)
+        return
     if isinstance(jury, SessionJury):
         one = entry.recording
         if one is not None:
