@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from jury import prompts
+from jury.declared import check_kind, declared_scale
 from jury.errors import ConfigError
 from jury.judge import JudgeSpec, Prompt
 from jury.panel import PanelSpec
@@ -19,6 +20,7 @@ from jury.prompts import PromptSpec
 from jury.providers.base import Provider, Settings
 from jury.scales import Boolean, Labels, Numeric, Scale
 from jury.seating import LONGEST_S, distinct
+from jury.versions import with_system
 
 logger = logging.getLogger("jury.factory")
 VERDICT_KINDS = ("categorical", "numeric")
@@ -69,6 +71,28 @@ def scale_of(
             raise ConfigError("passing_labels needs labels")
         return Boolean()
     return Labels(labels, passing_labels or ())
+
+
+def scale_with(prompt: Any, scale: Scale | None, given: Sequence[Any]) -> Scale:
+    """What the caller says of the verdicts; else what the front matter of the prompt declares; else true or false.
+
+    `given` are the arguments of `scale_of`. Passing labels alone are taken from the declared ones. Warns where the
+    caller's verdicts are others than those that the prompt declares.
+    """
+    declared = declared_scale(prompt) if isinstance(prompt, PromptSpec) else None
+    kind, labels, passing, score_range, threshold, levels = given
+    stated = scale is not None or labels is not None or score_range is not None or kind == "numeric"
+    if declared is None or stated:
+        made = scale or scale_of(*given)
+        if declared is not None and set(made.values) != set(declared.values):
+            words = [s.describe() for s in (declared, made)]
+            logger.warning("the prompt %s declares %s; the jury is told to ask for %s", prompt.name, *words)
+        return made
+    names = declared.labels if isinstance(declared, Labels) else None
+    checked = scale_of(kind, names, passing, None, threshold, levels)
+    if passing and isinstance(declared, Labels) and isinstance(checked, Labels):
+        return replace(declared, passing=checked.passing)
+    return declared
 
 
 def _range(given: Any) -> tuple[float, float]:
@@ -201,7 +225,8 @@ def _settings(given: Mapping[str, Any]) -> Settings:
 def prompt_of(kind: str, criteria: str | None, prompt: str | PromptSpec | None, system_prompt: str | None) -> Prompt:
     """The compiled prompt of a jury. Warns where criteria are given that the prompt never shows.
 
-    A `PromptSpec` (`prompts.load`) keeps its name and version, which a text in the call has not.
+    A `PromptSpec` (`prompts.load`) keeps its name and version, which a text in the call has not. Raises `ConfigError`
+    for one of another kind.
     """
     _text("criteria", criteria)
     _text("prompt", prompt.user if isinstance(prompt, PromptSpec) else prompt)
@@ -209,10 +234,10 @@ def prompt_of(kind: str, criteria: str | None, prompt: str | PromptSpec | None, 
     shipped = prompts.shipped(kind)
     system = shipped.system if system_prompt is None else system_prompt
     if prompt is None:
-        return Prompt(replace(shipped, system=system))
+        return Prompt(with_system(shipped, system_prompt))
     if isinstance(prompt, PromptSpec):
-        own = prompt.system if system_prompt is None and prompt.system else system
-        compiled = Prompt(replace(prompt, system=own))
+        check_kind(prompt, kind)
+        compiled = Prompt(with_system(prompt, system_prompt, system))
     else:
         compiled = Prompt(PromptSpec("own", prompt, system))
     if criteria and "criteria" not in compiled.wanted:

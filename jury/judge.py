@@ -42,15 +42,16 @@ class JudgeSpec:
     """One seat: who judges, with which prompt and settings.
 
     `model` is a judge id such as `openai/<model>`; `function` a Python function (`providers/function.py`) instead.
-    `prompt` and `system_prompt` replace the jury's; `settings` (a mapping of `Settings` fields) stand above the
-    jury's. `provider` answers instead of the one the id names. `id` names the seat in votes: by default the model, or
-    the name of the function. `weight` counts in every built-in rule. `family` overrides what the model's name says.
+    `prompt` (a text or a loaded `PromptSpec`) and `system_prompt` replace the jury's; `settings` (a mapping of
+    `Settings` fields) stand above the jury's. `provider` answers instead of the one the id names. `id` names the seat
+    in votes: by default the model, or the name of the function. `weight` counts in every built-in rule. `family`
+    overrides what the model's name says.
     """
 
     model: str | None = None
     function: Callable[..., Any] | None = None
     id: str | None = None
-    prompt: str | None = None
+    prompt: str | PromptSpec | None = None
     system_prompt: str | None = None
     settings: Mapping[str, Any] | Settings | None = None
     provider: Provider | None = None
@@ -70,6 +71,7 @@ class JudgeSpec:
             raise ConfigError(f"weight of {self.name} must be a number from 0, got {self.weight!r}")
         for name in ("id", "prompt", "system_prompt", "family"):
             text: Any = getattr(self, name)
+            text = text.user if name == "prompt" and isinstance(text, PromptSpec) else text
             if text is not None and not (isinstance(text, str) and (text.strip() or name == "system_prompt")):
                 raise ConfigError(f"judges: the {name} of a judge must be a text that is not blank, got {text!r}")
         if self.settings is not None and not isinstance(cast("Any", self.settings), Mapping | Settings):
@@ -238,7 +240,13 @@ class Seat:
             return await self._ask(case, repetition, propagate)
         question = self.question(case, repetition)
         judgment = await self.recorder.judged(question, lambda: self._ask(case, repetition, propagate))
-        return judgment if judgment.judge == self.name else replace(judgment, judge=self.name)
+        return self._named(judgment)
+
+    def _named(self, judgment: Judgment) -> Judgment:
+        """A judgment that may come from another run, with this seat's own names."""
+        spec, is_ours = self.prompt.spec, judgment.prompt == self.prompt.digest
+        names = {"judge": self.name, **({"prompt_name": spec.name, "prompt_version": spec.version} if is_ours else {})}
+        return judgment if all(getattr(judgment, k) == v for k, v in names.items()) else replace(judgment, **names)
 
     async def _ask(self, case: Case, repetition: int, propagate: bool) -> Judgment:
         try:
@@ -329,6 +337,8 @@ class Seat:
             notes=result.notes + how.notes if how.notes else result.notes,
             criterion=how.criterion,
             prompt=self.prompt.digest,
+            prompt_name=self.prompt.spec.name,
+            prompt_version=self.prompt.spec.version,
         )
 
     def _argument(self, case: Case, name: str) -> Any:

@@ -15,6 +15,7 @@ from jury.juries import BaseJury, Terms
 from jury.messages import to_output
 from jury.panel import Panel, PanelSpec
 from jury.pointwise import names_of, notes_of
+from jury.prompts import PromptSpec
 from jury.results import Comparison, Failure, Flip, Judgment, Order, PairVote, Usage, Verdict, Winner
 from jury.scales import INCONCLUSIVE, Labels
 from jury.streams import as_completed
@@ -229,7 +230,7 @@ def llm_jury_pairwise(
     *,
     name: str = "llm_jury_pairwise",
     criteria: str | None = None,
-    prompt: str | None = None,
+    prompt: str | PromptSpec | None = None,
     system_prompt: str | None = None,
     judges: Sequence[str | JudgeSpec | Callable[..., Any]] | None = None,
     model: str | None = None,

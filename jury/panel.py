@@ -29,6 +29,7 @@ from jury.seating import check_count, check_seconds, check_settings, check_stop,
 from jury.stopping import next_wave
 from jury.tasks import Limiter, together
 from jury.turns import cheapest_first, relative, usual_costs
+from jury.versions import with_system
 
 logger = logging.getLogger("jury.panel")
 V = TypeVar("V", bound=Ballot)
@@ -144,8 +145,8 @@ class Panel:
         spec.check(seats)
         self.spec = spec
         self.rule = Rule.of(spec.aggregator, scale, spec.tie_break)
-        prompts: dict[tuple[str, str], Prompt] = {(prompt.spec.system, prompt.spec.user): prompt}
         self.reading = reading or OneVerdict(self.rule)
+        prompts: dict[tuple[str, str], Prompt] = {(prompt.spec.system, prompt.spec.user): prompt}
 
         def seat(judge: JudgeSpec) -> Seat:
             return Seat(judge, judge.name, _prompt_of(judge, prompt, prompts), spec.settings, how or scale, kind)
@@ -371,9 +372,8 @@ async def _vote(poll: Callable[[Seat, bool], Awaitable[V]], seat: Seat, replacem
 def _prompt_of(judge: JudgeSpec, default: Prompt, prompts: dict[tuple[str, str], Prompt]) -> Prompt:
     if judge.prompt is None and judge.system_prompt is None:
         return default
-    user = default.spec.user if judge.prompt is None else judge.prompt
-    system = default.spec.system if judge.system_prompt is None else judge.system_prompt
-    key = (system, user)
-    if key not in prompts:
-        prompts[key] = Prompt(PromptSpec(f"of {judge.name}", user, system))
-    return prompts[key]
+    given = judge.prompt
+    if isinstance(given, str):
+        given = PromptSpec(f"of {judge.name}", given)
+    spec = with_system(given or default.spec, judge.system_prompt, default.spec.system)
+    return prompts.setdefault((spec.system, spec.user), Prompt(spec))

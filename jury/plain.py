@@ -16,6 +16,8 @@ _SPARSE = frozenset(
         "parts",
         "criterion",
         "prompt",
+        "prompt_name",
+        "prompt_version",
         "evidence_check",
         "criteria",
         "contested",

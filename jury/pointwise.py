@@ -268,13 +268,18 @@ def llm_jury(
     """A jury that judges one output at a time. Everything is checked here; no key and no client is needed yet.
 
     Give `criteria` (what a good output is) or a whole `prompt` (Mustache over the documented namespace), or both.
-    Without `labels` and `score_range` the verdict is true or false. Or give a `rubric`: several criteria with a pass
-    rule, as a `Rubric`, a mapping, a YAML file, or the name of a shipped one; `ask` all criteria `"together"` or one
-    call `"each"`, `permute` their order. All defaults and their reasons: docs/reference/defaults.md. Raises
+    A `prompts.load`ed prompt brings its `verdicts` or `rubric` along; else, without `labels` and `score_range`, the
+    verdict is true or false. Or give a `rubric`: several criteria with a pass rule, as a `Rubric`, a mapping, a YAML
+    file, or the name of a prompt that holds one; `ask` all criteria `"together"` or one call `"each"`, `permute` their
+    order. All defaults and their reasons: docs/reference/defaults.md. Raises
     `ConfigError` (a ValueError) naming the argument that is wrong.
     """
     words = locals()  # what was given, before anything else has a name
     factory.check_words(name, strict_template=strict_template)
+    if rubric is None and isinstance(prompt, PromptSpec) and prompt.meta.get("rubric") is not None:
+        from jury.rubrics.library import rubric_in
+
+        rubric = rubric_in(prompt)
     if rubric is None and (ask is not None or permute is not None):
         raise ConfigError("ask and permute belong to a rubric: give rubric=")
     blank = criteria is None or not str(criteria).strip()  # another type is named by prompt_of
@@ -297,8 +302,8 @@ def llm_jury(
         from jury.rubrics.making import method_of, rubric_prompt  # only for a rubric: it takes time to load
 
         method, seated = method_of(rubric, ask, permute, seated)
-        text, asked = method.rubric.text(), rubric_prompt(method, prompt, system_prompt)
+        text, asked = method.rubric.text(), rubric_prompt(method, rubric, prompt, system_prompt)
         return Jury(Terms(name, text, asked, Boolean(), seated, names, strict_template), method)
     asked = factory.prompt_of("pointwise", criteria, prompt, system_prompt)
-    scale = scale or factory.scale_of(*given)
+    scale = factory.scale_with(prompt, scale, given)
     return Jury(Terms(name, criteria or "", asked, scale, seated, names, strict_template))

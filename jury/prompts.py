@@ -19,6 +19,7 @@ from jury.config import yaml_fault
 from jury.errors import ConfigError
 
 PROMPT_FILE, SYSTEM_FILE = "prompt.md", "system.md"
+UNVERSIONED = "0"
 _FENCE = "---"
 
 
@@ -29,7 +30,7 @@ class PromptSpec:
     name: str
     user: str
     system: str = ""
-    version: str = "0"
+    version: str = UNVERSIONED
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
     path: str | None = None
 
@@ -85,7 +86,7 @@ def read(path: Path) -> PromptSpec:
         name=str(meta.get("name") or (path.name if path.is_dir() else path.stem)),
         user=user,
         system=_text(system).rstrip("\n") if path.is_dir() and system.is_file() else str(meta.get("system") or ""),
-        version=str(meta.get("version", "0")),
+        version=str(meta.get("version", UNVERSIONED)),
         meta=meta,
         path=str(path),
     )

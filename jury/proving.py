@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from jury import namespace
+from jury.declared import declared_scale, kind_of
 from jury.errors import ConfigError, DataError, TemplateError
-from jury.prompts import PromptSpec
+from jury.prompts import UNVERSIONED, PromptSpec
 from jury.results import Comparison, PanelResult
-from jury.rubrics.rubric import Rubric
+from jury.rubrics.library import rubric_in
 from jury.sessions.criteria import known_names
 from jury.sessions.legacy import LegacyTemplate, is_legacy
 from jury.sessions.reply import ReplySpec
@@ -22,7 +23,6 @@ from jury.stats import Estimate, wilson
 from jury.tasks import together
 from jury.templates import Template
 from jury.tryouts import Example, Tryout, read_example, word
-from jury.versions import UNVERSIONED
 
 CASES = "cases.jsonl"
 TIMES = 5
@@ -86,9 +86,10 @@ def problems(spec: PromptSpec) -> list[str]:
         found += _names(spec)
         if meta.get("kind") == "session":
             ReplySpec.from_meta(meta, spec.name)
-        if isinstance(meta.get("rubric"), Mapping):
-            rubric = Rubric.from_dict(cast("Mapping[str, Any]", meta["rubric"]), name=spec.name)
-            found += list(rubric.warnings)
+        elif kind_of(spec) == "pointwise":
+            declared_scale(spec)
+        rubric = rubric_in(spec)
+        found += list(rubric.warnings) if rubric else []
     except (ConfigError, TemplateError) as error:
         found.append(str(error))
     return found
@@ -103,7 +104,7 @@ def _legacy_problems(spec: PromptSpec) -> list[str]:
 
 
 def _names(spec: PromptSpec) -> list[str]:
-    kind = spec.meta.get("kind")
+    kind = kind_of(spec)
     if kind == "part":  # added to another prompt, whose names are not those of the documentation
         return []
     pairwise = any(name.startswith("response_") for name in Template(spec.user, name=spec.name).names)

@@ -122,7 +122,8 @@ class Judgment:
 
     `order` is `ab` or `ba` in a comparison. `verdict` is as the judge said it: in `ba` its "A" is the slot, not the
     response. `calls` counts the calls made, `retries` the failed transports among them. `criterion`: the one that was
-    asked about, where each is asked about by itself, or `a+b` of a session. `prompt`: the digest of its texts.
+    asked about, where each is asked about by itself, or `a+b` of a session. `prompt`: the digest of its texts, with the
+    name and version that they go by.
     """
 
     judge: str
@@ -140,6 +141,8 @@ class Judgment:
     notes: tuple[str, ...] = ()
     criterion: str | None = None
     prompt: str | None = None
+    prompt_name: str | None = None
+    prompt_version: str | None = None
 
 
 @frozen

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
+from jury import declared
 from jury.errors import ConfigError, DataError
 from jury.messages import to_output
 from jury.pairwise import PairwiseJury, llm_jury_pairwise
 from jury.pointwise import Jury, llm_jury
 from jury.prompts import PromptSpec
 from jury.results import Comparison, PanelResult
-from jury.scales import Labels
 from jury.sessions.events import Session
-from jury.sessions.legacy import is_legacy
 from jury.sessions.making import session_jury
 from jury.templates import Template
 from jury.transcripts import load_session
@@ -45,18 +44,13 @@ class Example:
 
 def kind_of(spec: PromptSpec) -> str:
     """`session`, `rubric`, `pairwise` or `pointwise`. Raises `ConfigError` for a prompt that is not asked by itself."""
-    if is_legacy(spec.user):
-        return "session"
-    kind = spec.meta.get("kind")
-    if kind is None:
-        names = Template(spec.user, name=spec.name).names
-        return "pairwise" if any(name.startswith("response_") for name in names) else "pointwise"
-    if kind not in ("session", "rubric", "pairwise", "pointwise") or (kind == "rubric" and "rubric" not in spec.meta):
+    kind = declared.kind_of(spec)
+    if kind not in declared.KINDS or (kind == "rubric" and "rubric" not in spec.meta):
         raise ConfigError(
             f"{spec.name} (kind {kind!r}) cannot be tried by itself: prompts about sessions, about one answer, about a "
             "pair, or with a rubric of their own can"
         )
-    return str(kind)
+    return kind
 
 
 def read_example(spec: PromptSpec, case: Mapping[str, Any]) -> Example:
@@ -141,26 +135,13 @@ class Tryout:
             raise ConfigError(f"{spec.name} needs criteria: give some, or `criteria` in each example")
         made: Jury | PairwiseJury
         if self.kind == "rubric":
-            rubric = cast("Mapping[str, Any]", spec.meta["rubric"])
-            made = llm_jury(rubric=rubric, prompt=spec.user, system_prompt=spec.system, judges=judges)
+            made = llm_jury(prompt=spec, judges=judges)
         elif self.kind == "pairwise":
-            made = llm_jury_pairwise(
-                criteria=criteria, prompt=spec.user, system_prompt=spec.system or None, judges=judges
-            )
+            made = llm_jury_pairwise(criteria=criteria, prompt=spec, judges=judges)
         else:
-            made = llm_jury(criteria=criteria, prompt=spec, judges=judges, scale=_scale(spec))
+            made = llm_jury(criteria=criteria, prompt=spec, judges=judges)
         made.panel.lone = False
         return made
-
-
-def _scale(spec: PromptSpec) -> Labels | None:
-    """The labels that a prompt about one answer declares; None: true or false."""
-    verdicts = spec.meta.get("verdicts")
-    if not verdicts:
-        return None
-    given = [str(v) for v in cast("Sequence[Any]", verdicts)]
-    passing = spec.meta.get("passing") or [v for v in given if v == "PASS"]
-    return Labels(given, passing=passing, na="NA" if "NA" in given else None)
 
 
 def word(result: PanelResult | Comparison) -> str:

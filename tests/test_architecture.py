@@ -23,7 +23,7 @@ FLOORS = (
         "stats.",
     ),
     ("values", "shapes", "messages", "names", "namespace", "lookup", "checking", "templates", "prompts", "versions"),
-    ("parsing", "sessions.", "checks", "rubrics.library"),
+    ("parsing", "sessions.", "checks", "declared", "rubrics.library"),
     (
         "providers.base",
         "providers.redaction",

@@ -77,6 +77,8 @@ judgments = st.builds(
     notes=st.lists(texts, max_size=2).map(tuple),
     criterion=st.none() | texts,
     prompt=st.none() | texts,
+    prompt_name=st.none() | texts,
+    prompt_version=st.none() | texts,
 )
 own_judgments = st.lists(judgments, max_size=2).map(tuple)
 checks = st.builds(EvidenceCheck, counts, counts, counts, counts, st.lists(texts, max_size=2).map(tuple))
@@ -179,7 +181,7 @@ def test_the_strategies_above_fill_every_field() -> None:
 
     assert {f.name for f in fields(PanelResult)} == common.keys() | left_out["panel"]
     assert {f.name for f in fields(Comparison)} == common.keys() | left_out["pair"]
-    assert len(fields(Judgment)) == 15
+    assert len(fields(Judgment)) == 17
     assert len(fields(PairVote)) == 11
     assert len(fields(Vote)) == 6
     assert len(fields(Verdict)) == 8

@@ -91,11 +91,9 @@ def asked(options: Mapping[str, Any]) -> Asked:
 
 def pointwise(asked: Asked, *, anyone: bool = False) -> Jury:
     """The jury of `judge`. With `anyone` an unnamed panel is one nameless seat, so that nothing has to be set up."""
-    user, system = prompt_texts(asked)
     return llm_jury(
         criteria=asked.criteria,
-        prompt=user,
-        system_prompt=system,
+        **prompt_words(asked),
         strict_template=asked.strict,
         variables=pairs_of(asked.variables),
         **_scale(asked),
@@ -106,6 +104,8 @@ def pointwise(asked: Asked, *, anyone: bool = False) -> Jury:
 def _scale(asked: Asked) -> dict[str, Any]:
     labels, passing, scores = listed(asked.labels), listed(asked.passing), score_range(asked.range)
     if asked.na is not None:
+        if not labels:
+            raise ConfigError("--na needs --labels: it is one of them")
         if scores or asked.threshold is not None:
             raise ConfigError("--na belongs to --labels; a score has none (leave out --range and --threshold)")
         return {"scale": Labels(labels, passing, asked.na)}
@@ -122,11 +122,9 @@ def _scale(asked: Asked) -> dict[str, Any]:
 
 def pairwise(asked: Asked, *, anyone: bool = False) -> PairwiseJury:
     """The jury of `compare`."""
-    user, system = prompt_texts(asked)
     return llm_jury_pairwise(
         criteria=asked.criteria,
-        prompt=user,
-        system_prompt=system,
+        **prompt_words(asked),
         swap=asked.swap,
         strict_template=asked.strict,
         variables=pairs_of(asked.variables),
@@ -168,17 +166,14 @@ def seats(judges: Sequence[str]) -> list[Any]:
     return [load_function(j) if is_function(j) else j for j in listed(judges)]
 
 
-def prompt_texts(asked: Asked) -> tuple[str | None, str | None]:
-    """User and system template; None where the shipped one stands."""
+def prompt_words(asked: Asked) -> dict[str, Any]:
+    """`prompt` with its name and version, and `system_prompt`; None where the shipped one stands."""
     from jury import prompts
 
-    user = system = None
-    if asked.prompt is not None:
-        spec = prompts.load(asked.prompt)
-        user, system = spec.user, spec.system or None
-    if asked.system is not None:
-        system = read_text(asked.system)
-    return user, system
+    return {
+        "prompt": None if asked.prompt is None else prompts.load(asked.prompt),
+        "system_prompt": None if asked.system is None else read_text(asked.system),
+    }
 
 
 def read_text(path: str) -> str:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from jury import config, names, prompts, sync
 from jury.cli import exits
-from jury.cli.asked import ANYONE, Asked, pairs_of, pairwise, pointwise, prompt_texts
+from jury.cli.asked import ANYONE, Asked, pairs_of, pairwise, pointwise
 from jury.cli.items import Items, comes_once, pair_fields, row_at
 from jury.cli.judging import missing_key
 from jury.cli.progress import Progress
@@ -18,9 +18,11 @@ from jury.cli.render import is_pair
 from jury.cli.tables import facts, money, shorten, stdout, word
 from jury.cli.writing import aside, print_json
 from jury.datasets import FIELDS, find, to_item
+from jury.declared import kind_of
 from jury.errors import ConfigError, MissingExtra
+from jury.pairwise import PairwiseJury
+from jury.pointwise import Jury
 from jury.providers import endpoints, prices
-from jury.templates import Template
 
 QUESTION, ANSWER, WRONG = "What is two plus two?", "4", "5"
 CRITERIA = "The answer is right."
@@ -36,18 +38,23 @@ def check(asked: Asked) -> int:
 
         return check_run(asked)
     data = _data(asked) if asked.file else {}
-    pair = bool(data.get("pairs"))
+    pair = bool(data.get("pairs")) or (not data and asked.prompt is not None and is_of_pairs(asked.prompt))
     with Progress("calls") as progress:
         named = replace(asked, criteria=asked.criteria or CRITERIA) if asked.prompt is None else asked
-        jury: Any = pairwise(named, anyone=True) if pair else pointwise(named, anyone=True)
+        jury = pairwise(named, anyone=True) if pair else pointwise(named, anyone=True)
         judges = [{"judge": s.name, "problem": problem(s)} for s in jury.panel.seats]
         if asked.call:
             progress.say(f"one call to each of {len(judges)} judges")
             call(jury, judges, pair)
     if [j["judge"] for j in judges] == [ANYONE]:
         judges[0]["problem"] = "no judges: --judges, JURY_JUDGES, JUDGE_MODEL or jury.yaml"
-    prompt = _prompt(asked, "pairwise" if pair else "pointwise")
+    prompt = _prompt(asked, jury)
     return told({"prompt": prompt, "judges": judges, "data": data, "configuration": settings()}, asked.json)
+
+
+def is_of_pairs(prompt: str) -> bool:
+    """Does the prompt compare two responses?"""
+    return kind_of(prompts.load(prompt)) == "pairwise"
 
 
 def told(found: dict[str, Any], as_json: bool) -> int:
@@ -76,14 +83,11 @@ def settings() -> dict[str, Any]:
     return {"file": str(file) if file else None, "problems": [*endpoints.problems(), *prices.problems()]}
 
 
-def _prompt(asked: Asked, kind: names.Kind) -> dict[str, Any]:
-    user, system = prompt_texts(asked)
-    shipped = prompts.shipped(kind)
-    known = names.known(kind, pairs_of(asked.variables) or {})
-    templates = [
-        Template(shipped.user if user is None else user, name="prompt"),
-        Template(shipped.system if system is None else system, name="system"),
-    ]
+def _prompt(asked: Asked, jury: Jury | PairwiseJury) -> dict[str, Any]:
+    rubric = {"rubric": ""} if isinstance(jury, Jury) and jury.method else {}
+    kind: names.Kind = jury.kind
+    known = names.known(kind, {**(pairs_of(asked.variables) or {}), **rubric})
+    templates = [t for prompt in jury.panel.prompts[:1] for t in (prompt.user, prompt.system)]
     return {
         "prompt": asked.prompt or f"{kind} (shipped)",
         "names": list(dict.fromkeys(name for t in templates for name in t.names)),

@@ -15,6 +15,7 @@ from jury.cli.progress import Progress
 from jury.cli.running import seated
 from jury.datasets import FIELDS, find, rows
 from jury.errors import ConfigError
+from jury.pointwise import Jury
 from jury.runner import RunSpec
 from jury.runner.describe import AnyJury, panels_of, seats_of
 from jury.runner.entries import entries, from_stdin
@@ -53,7 +54,7 @@ def _prompt(spec: RunSpec, jury: AnyJury) -> dict[str, Any]:
     prompts = {p.spec.digest: p for panel in panels_of(jury) for p in panel.prompts}.values()
     called = ", ".join(dict.fromkeys(p.spec.name for p in prompts))
     given = cast("dict[str, Any]", spec.jury)
-    if spec.kind == "session" or given.get("rubric") is not None:
+    if spec.kind == "session" or (isinstance(jury, Jury) and jury.method):
         return {"prompt": called, "names": [], "unknown": []}
     known = names.known("pairwise" if spec.kind == "pairwise" else "pointwise", given.get("variables") or {})
     templates = list(chain.from_iterable((p.user, p.system) for p in prompts))

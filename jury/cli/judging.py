@@ -68,6 +68,7 @@ class _Run:
             **counts,
             "reasons": dict(self.tally.reasons.most_common()),
             "judges": [s.name for s in panel.seats],
+            "prompts": [{"name": p.spec.name, "version": p.spec.version, "digest": p.digest} for p in panel.prompts],
             "file": self.asked.file,
             "criteria": self.asked.criteria,
             **({} if scale is None else {"scale": scale_to_dict(scale)}),

@@ -20,7 +20,7 @@ from jury.datasets import parse_map, rows, to_item
 from jury.errors import ConfigError
 from jury.pointwise import Jury, llm_jury
 from jury.results import PanelResult
-from jury.rubrics.library import load_rubric
+from jury.rubrics.library import load_rubric, prompt_of
 from jury.rubrics.rubric import Rubric
 from jury.rubrics.seeds import FORMATS, seed_report
 from jury.runner import RunSpec, run_sync
@@ -39,6 +39,7 @@ def rubric(given: Mapping[str, Any]) -> int:
         made = load_rubric(given["rubric"], task=given["task"], reference=reference)
         jury = llm_jury(
             rubric=made,
+            prompt=prompt_of(given["rubric"]),
             judges=judges(given["judges"] or ()) or None,
             ask=given["ask"],
             permute=given["permute"],

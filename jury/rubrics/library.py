@@ -39,11 +39,28 @@ def _loaded(source: Any) -> Rubric:
     if Path(source).suffix.lower() in _FILES:
         return Rubric.from_file(source)
     spec = prompts.load(source)
-    found = spec.meta.get("rubric")
-    if not isinstance(found, Mapping):
+    found = rubric_in(spec)
+    if found is None:
         names = ", ".join(n for n in prompts.names() if isinstance(prompts.shipped(n).meta.get("rubric"), Mapping))
         raise ConfigError(f"the prompt {spec.name} holds no rubric; shipped ones that do: {names}")
+    return found
+
+
+def rubric_in(spec: PromptSpec) -> Rubric | None:
+    """The rubric in the front matter of a prompt, if there is one. Raises `ConfigError`."""
+    found: Any = spec.meta.get("rubric")
+    if found is None:
+        return None
+    if not isinstance(found, Mapping):
+        raise ConfigError(f"{spec.name}: the rubric in the front matter must be a mapping with criteria")
     return Rubric.from_dict(cast("Mapping[str, Any]", found), name=spec.name)
+
+
+def prompt_of(source: Any) -> PromptSpec | None:
+    """The prompt that a rubric was loaded from by name or path; None for a file of the rubric alone, and for data."""
+    if not isinstance(source, str | Path) or Path(source).suffix.lower() in _FILES:
+        return None
+    return prompts.load(source)
 
 
 def prompt_for(rubric: Rubric, ask: str) -> PromptSpec:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Any
 
+from jury.declared import check_kind
 from jury.errors import ConfigError
 from jury.judge import Prompt
 from jury.panel import PanelSpec
 from jury.prompts import PromptSpec
 from jury.rubrics.asking import RubricMethod
-from jury.rubrics.library import load_rubric, prompt_for
+from jury.rubrics.library import load_rubric, prompt_for, prompt_of
+from jury.versions import with_system
+
+log = logging.getLogger("jury.rubrics.making")
 
 
 def method_of(rubric: Any, ask: str | None, permute: bool | None, panel: PanelSpec) -> tuple[RubricMethod, PanelSpec]:
@@ -27,16 +32,27 @@ def method_of(rubric: Any, ask: str | None, permute: bool | None, panel: PanelSp
     return method, replace(panel, aggregator=None, tie_break=None)
 
 
-def rubric_prompt(method: RubricMethod, prompt: str | PromptSpec | None, system_prompt: str | None) -> Prompt:
-    """The prompt of a rubric jury: the shipped one for its shape of reply, or the caller's own."""
+def rubric_prompt(
+    method: RubricMethod, source: Any, prompt: str | PromptSpec | None, system_prompt: str | None
+) -> Prompt:
+    """The prompt of a rubric jury: the caller's own, else the one that the rubric comes from (`source`), else the
+    shipped one for its shape of reply. A prompt that asks for all criteria in a shape of its own cannot ask about
+    `each`: the shipped one does."""
     shipped = prompt_for(method.rubric, method.ask)
-    system = shipped.system if system_prompt is None else system_prompt
+    prompt = prompt_of(source) if prompt is None else prompt
+    if isinstance(prompt, PromptSpec) and method.ask == "each" and method.rubric.shape != "plain":
+        if prompt.digest != prompt_for(method.rubric, "together").digest:
+            log.warning(
+                "%s asks for all criteria at once: each is asked about by the prompt %s", prompt.name, shipped.name
+            )
+        prompt = None
     if prompt is None:
-        return Prompt(replace(shipped, system=system))
+        return Prompt(with_system(shipped, system_prompt))
     if isinstance(prompt, PromptSpec):
-        given = replace(prompt, system=system if system_prompt is not None else prompt.system or system)
+        check_kind(prompt, "rubric", "pointwise")
+        given = with_system(prompt, system_prompt, shipped.system)
     else:
-        given = PromptSpec("own", prompt, system)
+        given = PromptSpec("own", prompt, shipped.system if system_prompt is None else system_prompt)
     made = Prompt(given)
     if not made.wanted & {"rubric", "criteria"}:
         raise ConfigError("the prompt has no {{rubric}}: no judge would see the criteria")

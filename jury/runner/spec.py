@@ -141,6 +141,9 @@ class RunSpec:
         cascade: Any = jury.get("escalate")
         if isinstance(cascade, Mapping) and isinstance(labelled := cast("dict[str, Any]", cascade).get("labels"), str):
             jury["escalate"] = {**cascade, "labels": str(Path(base) / labelled)}
+        for name in ("judges", "stand_ins"):
+            if isinstance(jury.get(name), list):
+                jury[name] = [_with_texts(judge, Path(base)) for judge in jury[name]]
         if given.get("kind") == "session":
             jury = session_words(jury, Path(base))
             spec["data"] = beside(spec.get("data"), Path(base))
@@ -244,6 +247,15 @@ def _text(name: str, given: Any, base: Path) -> str | PromptSpec:
         return given
     spec = prompts.load(base / given) if (base / given).exists() else prompts.load(given)
     return spec.user if name == "system_prompt" else spec
+
+
+def _with_texts(judge: Any, base: Path) -> Any:
+    """A judge of the file with its own prompts read."""
+    if not isinstance(judge, Mapping):
+        return judge
+    seat = dict(cast("Mapping[str, Any]", judge))
+    own = {name: _text(name, seat[name], base) for name in ("prompt", "system_prompt") if seat.get(name) is not None}
+    return {**seat, **own}
 
 
 def _listed(name: str, given: Any) -> list[Any]:
