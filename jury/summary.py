@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from jury.errors import ConfigError
 from jury.results import Comparison, PanelResult, Usage
 
 UNSETTLED = ("tie", "no_majority")  # reasons that take at least two votes that decided
+UNASKED = ("budget", "deadline")  # reasons of items that judges did not get to: for want of money, of time
 _OUTCOMES = ("pass", "fail", "na", "inconclusive", "error", "not_judged")
 
 
@@ -162,6 +163,25 @@ def position_bias(comparisons: Iterable[Comparison], judge: str | None = None) -
     votes = [v for c in comparisons for v in c.votes if (judge is None or v.judge == judge) and v.completed]
     kinds = [v.flip_kind for v in votes if v.flipped]
     return PositionBias(len(kinds), len(votes), kinds.count("primacy"), kinds.count("recency"), kinds.count("mixed"))
+
+
+def beside(counts: Mapping[str, int], reasons: Mapping[str, int]) -> str:
+    """What is in no rate, in words; `counts` by the words of `outcome`, `reasons` of those without a verdict.
+
+    Items that judges did not get to are told as not judged, apart from those on which votes settled nothing.
+
+    >>> beside({"na": 2, "inconclusive": 4, "not_judged": 1}, {"tie": 1, "budget": 3})
+    '2 NA, 1 inconclusive, 4 not judged (1 target error, 3 budget)'
+    """
+    unasked = {reason: n for reason in UNASKED if (n := reasons.get(reason))}
+    errored = counts.get("not_judged", 0)
+    told = [(counts.get("na", 0), "NA"), (counts.get("inconclusive", 0) - sum(unasked.values()), "inconclusive")]
+    told += [(counts.get("error", 0), "error"), (errored + sum(unasked.values()), "not judged")]
+    parts = [f"{n} {word}" for n, word in told if n > 0]
+    if unasked:
+        why = [f"{errored} target error{'s' * (errored != 1)}"] if errored else []
+        parts[-1] += f" ({', '.join([*why, *(f'{n} {reason}' for reason, n in unasked.items())])})"
+    return ", ".join(parts + ([f"{n} unrated"] if (n := counts.get("unrated", 0)) else []))
 
 
 def percent(part: float, whole: float) -> str:

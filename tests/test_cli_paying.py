@@ -97,6 +97,8 @@ def test_what_was_judged_in_time_counts_and_the_rest_is_told(run: Run, server: A
     assert said["spent"] <= said["budget"] == 215
     code, out, _ = run(*told)
     assert "not asked about" in out
+    assert f"{4 - n} of 4: {n} not judged ({n} budget)" in out
+    assert "inconclusive" not in out
 
 
 def test_sessions_and_rubrics_say_what_was_not_asked(run: Run) -> None:

@@ -107,7 +107,7 @@ def gate(
             checks.append(
                 _rate(f"{rate} on {tag}" if audit.paired else f"{rate} of {tag}", audit, some, wanted, strict)
             )
-    asked = [one for one in audit.judged if one.result.status != "not_judged"]
+    asked = [one for one in audit.judged if one.result.status != "not_judged" and one.result.reason != "budget"]
     if error_rate is not None:
         errors = sum(one.result.status == "inconclusive" and one.result.reason == "errors" for one in asked)
         condition = Condition.read(error_rate, least=False)

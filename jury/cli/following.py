@@ -38,7 +38,7 @@ class Following:
     running: bool = False
     totals: Totals = field(default_factory=lambda: Totals("pointwise"))
     failed: int = 0  # votes, of the results that count
-    _known: dict[int, tuple[str, float | None, bool, int]] = field(default_factory=dict[int, Any])
+    _known: dict[int, tuple[str, str, float | None, bool, int]] = field(default_factory=dict[int, Any])
     _place: int = 0
 
     @property
@@ -83,19 +83,21 @@ class Following:
         key, totals = short(item), self.totals
         before = self._known.get(key)
         if before is not None:
-            word, cost, unpriced, failed = before
+            word, reason, cost, unpriced, failed = before
             totals.counts[word] -= 1
+            totals.reasons[reason] -= 1
             totals.cost -= cost or 0.0
             totals.unpriced -= unpriced
             self.failed -= failed
         one = Totals(totals.kind)
-        word = one.add(result)
+        word, reason = one.add(result), str(result.get("reason") or "")
         totals.counts[word] += 1
+        totals.reasons[reason] += 1
         totals.cost += one.cost
         totals.unpriced += one.unpriced
         failed = one.failures.total()
         self.failed += failed
-        self._known[key] = (word, one.cost, bool(one.unpriced), failed)
+        self._known[key] = (word, reason, one.cost, bool(one.unpriced), failed)
 
 
 def is_written(folder: Path) -> bool:

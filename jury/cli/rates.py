@@ -8,8 +8,7 @@ from typing import cast
 from jury.cli import tables
 from jury.runner.totals import Totals
 from jury.stats import wilson
-
-_OTHERS = ("na", "inconclusive", "error", "not_judged", "unrated")
+from jury.summary import beside
 
 
 def quoted(text: str) -> str:
@@ -45,8 +44,8 @@ def count_words(totals: Totals) -> str:
 
 
 def other_words(totals: Totals) -> str:
-    """`2 NA, 1 error`: what is in no rate."""
-    return ", ".join(f"{totals.counts[n]} {n.replace('_', ' ')}" for n in _OTHERS if totals.counts[n])
+    """`2 NA, 1 error, 3 not judged (3 budget)`: what is in no rate."""
+    return beside(totals.counts, totals.reasons)
 
 
 def spent(totals: Totals) -> str:

@@ -18,7 +18,7 @@ from jury.cli.functions import is_function, load_function
 from jury.cli.items import holds_nothing
 from jury.cli.paying import left_lines
 from jury.cli.quoting import quote
-from jury.cli.rates import count_words, quoted, rate_words
+from jury.cli.rates import count_words, other_words, quoted, rate_words
 from jury.cli.run_progress import RunProgress
 from jury.cli.writing import aside, print_json
 from jury.config import named_judges
@@ -200,10 +200,9 @@ def _lines(report: RunReport, seen: _Seen) -> list[tuple[str, str | Text]]:
     lines.append(("win rate A" if report.kind == "pairwise" else "pass rate", rate))
     if totals["n_total"]:
         usable = round(totals["coverage"] * totals["n_total"])
-        others = [n for n in ("na", "inconclusive", "error", "not_judged", "unrated") if totals.get(f"n_{n}")]
-        beside = ", ".join(f"{totals[f'n_{n}']} {n.replace('_', ' ')}" for n in others)
+        others = other_words(seen.heard)
         told = f"{tables.percent(usable, totals['n_total'])}  {usable} of {totals['n_total']}"
-        lines.append(("coverage", f"{told}: {beside}" if beside else told))
+        lines.append(("coverage", f"{told}: {others}" if others else told))
     if totals.get("tiers"):
         lines.append(("cascade", _cascade(totals)))
     for kind, n in list(totals["failures"].items())[:5]:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from jury.cli.tally import Kept, Tally
 from jury.results import Comparison, PairVote, PanelResult, Usage, Vote
-from jury.summary import Summary, WinRate, outcome, percent
+from jury.summary import UNASKED, Summary, WinRate, beside, outcome, percent
 
 NARROWEST = 12  # columns for the reasons; below, -o DIR has them
 WIDEST = 110  # columns; wider lines are hard to read
@@ -42,6 +42,8 @@ _REASONS = {
     "errors": "no usable reply",
     "abstained": "abstained",
     "rule": "no word from the aggregator",
+    "budget": "no money left",
+    "deadline": "out of time",
 }
 
 
@@ -122,6 +124,8 @@ def _cells(kept: Kept, judges: Sequence[str], names: bool) -> list[Text]:
 
 def verdict_text(result: PanelResult | Comparison) -> Text:
     """The verdict in a word or two."""
+    if result.reason in UNASKED and result.status == "inconclusive":
+        return word("not judged")
     if isinstance(result, Comparison):
         return word("not judged" if result.status == "not_judged" else result.winner)
     kind = outcome(result)
@@ -257,11 +261,7 @@ def summary_lines(summary: Summary, tally: Tally) -> list[tuple[str, str | Text]
     if tally.numbers:
         lines.append(("mean", f"{tally.total / tally.numbers:.3g}"))
     usable = rated + summary.n_na + summary.n_unrated
-    beside = (
-        f"{summary.n_na} NA, {summary.n_inconclusive} inconclusive, {summary.n_error} error, "
-        f"{summary.n_not_judged} not judged"
-    )
-    lines.append(("coverage", f"{percent(usable, summary.n_total)}  {usable} of {summary.n_total}: {beside}"))
+    lines.append(("coverage", _coverage(usable, tally)))
     return lines + _common(tally)
 
 
@@ -275,15 +275,20 @@ def comparison_lines(rate: WinRate, tally: Tally) -> list[tuple[str, str | Text]
         lines.append(("win rate A", Text(f"{share}  {counts} (a tie counts half)", style="bold")))
     else:
         lines.append(("win rate A", Text("undefined  no pair was decided", style="bold")))
-    beside = ", ".join(f"{tally.outcomes[name]} {name}" for name in ("inconclusive", "error", "not judged"))
-    share = percent(rate.n_judged, rate.n_total)
-    lines.append(("coverage", f"{share}  {rate.n_judged} of {rate.n_total}: {beside}"))
+    lines.append(("coverage", _coverage(rate.n_judged, tally)))
     if tally.both_orders:
         flips = sum(tally.flips.values())
         kinds = ", ".join(f"{n} {kind}" for kind, n in tally.flips.most_common())
         told = f"{percent(flips, tally.both_orders)}  {flips} of {tally.both_orders} votes changed with the order"
         lines.append(("flips", told + (f" ({kinds})" if kinds else "")))
     return lines + _common(tally)
+
+
+def _coverage(usable: int, tally: Tally) -> str:
+    """`90%  9 of 10: 1 error`."""
+    counts = {word.replace(" ", "_"): n for word, n in tally.outcomes.items() if word != "unrated"}
+    others = beside(counts, tally.reasons)
+    return f"{percent(usable, tally.n)}  {usable} of {tally.n}" + (f": {others}" if others else "")
 
 
 def _common(tally: Tally) -> list[tuple[str, str | Text]]:

@@ -9,7 +9,9 @@ import pytest
 from jury.audit import audited, compare_runs, drift, gate, gate_agreement
 from jury.audit.gates import Condition
 from jury.errors import ConfigError
+from jury.results import PanelResult
 from jury.scales import Labels
+from jury.store import Run, RunWriter, StoredItem, StoredResult
 from tests.audit.runs import pairwise, pointwise
 
 
@@ -31,6 +33,17 @@ def test_a_gate_needs_the_whole_interval(tmp_path, passed, failed, expected):
         assert 0 < check.false_alarm < 0.05
     else:
         assert check.estimate.reason == "no_data"
+
+
+def test_what_there_was_no_money_for_is_no_error_and_is_not_counted_among_those(tmp_path):
+    run(tmp_path / "run", 3, 0, 1)
+    with RunWriter(tmp_path / "run") as writer:
+        for n in range(4, 8):
+            writer.add_item(StoredItem(str(n), n, f"d{n}"))
+            writer.add_result(StoredResult(str(n), n, PanelResult("inconclusive", "budget")))
+    found = gate(audited(Run.open(tmp_path / "run")), error_rate="<=0.9", min_coverage=0.9)
+    assert (found.checks[0].estimate.value, found.checks[0].estimate.n) == (0.25, 4)
+    assert found.checks[1].estimate.value == 0.375
 
 
 def test_errors_are_gated_apart(tmp_path):
