@@ -16,6 +16,7 @@ from jury.errors import ConfigError, ReplyError
 
 Value = bool | str | float
 INCONCLUSIVE = "inconclusive"
+NA_TEXTS = ("na", "n/a", "not applicable", "not_applicable")  # how judges write that, where it may be said
 LARGEST = 1e100  # of a score: squares of differences must stay numbers
 TOLERANCE = 1e-9  # of a threshold: three equal scores of 0.7 have the float mean 0.6999999999999998, and pass at 0.7
 

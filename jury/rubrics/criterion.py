@@ -13,12 +13,11 @@ from typing import Any, cast
 
 from jury.errors import ConfigError, ReplyError
 from jury.rubrics.rule_parser import COMPARISONS, KEY, WORDS
-from jury.scales import Boolean, Labels, Numeric, Scale, Value
+from jury.scales import NA_TEXTS, Boolean, Labels, Numeric, Scale, Value
 
 ZERO_ONE = "0/1"
 _YES_NO = ("boolean", "bool", "true/false", "yes/no")
 _BETWEEN = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|to|\.\.)\s*(-?\d+(?:\.\d+)?)\s*\Z")
-_NA_TEXTS = ("na", "n/a", "not applicable", "not_applicable")
 RESERVED = ("pass", "passed", "summary", "evaluation_report", "metrics", "criteria", "abstain", "explanation")
 
 
@@ -111,7 +110,7 @@ class Criterion:
 
     def read(self, value: Any) -> Value | None:
         """A score of the scale; None for not applicable. Raises `ReplyError` that names the criterion."""
-        is_na = value is None or (isinstance(value, str) and value.strip().casefold() in _NA_TEXTS)
+        is_na = value is None or (isinstance(value, str) and value.strip().casefold() in NA_TEXTS)
         if self.na and is_na:
             return None
         try:

@@ -16,7 +16,7 @@ from typing import Any, cast
 from jury.errors import ConfigError, ReplyError
 from jury.parsing import read_fields
 from jury.results import Failure, Verdict
-from jury.scales import Labels
+from jury.scales import NA_TEXTS, Labels
 
 PASS, FAIL, NA = "PASS", "FAIL", "NA"
 Object = Mapping[str, Any]
@@ -78,9 +78,11 @@ class ReplySpec:
 
     def read(self, found: Object) -> tuple[Verdict, tuple[str, ...]]:
         """The verdict of a reply object, and notes on what was put right or does not fit. Never raises `ReplyError`."""
+        given = found.get("verdict")
+        if NA in self.verdicts and isinstance(given, str) and given.strip().casefold() in NA_TEXTS:
+            found = {**found, "verdict": NA}
         verdict = read_fields(found, self.scale, key="verdict")
         notes: list[str] = []
-        given = found.get("verdict")
         if verdict.decided and given != verdict.value:
             notes.append(f"verdict written {given!r}")
         if isinstance(found.get("evidence"), str):

@@ -50,13 +50,24 @@ class TestReading:
 
     @pytest.mark.parametrize(
         ("value", "kind"),
-        [("NA", "bad_verdict"), ("PASS or FAIL", "bad_verdict"), (["PASS"], "wrong_type"), (None, "wrong_type")],
+        [
+            ("NA", "bad_verdict"),
+            ("N/A", "bad_verdict"),
+            ("PASS or FAIL", "bad_verdict"),
+            (["PASS"], "wrong_type"),
+            (None, "wrong_type"),
+        ],
     )
     def test_other_verdicts_are_errors(self, value: Any, kind: str):
         verdict, _ = POLICY.read(reply(value, violations=[]))
         assert verdict.status == "error"
         assert verdict.failure is not None
         assert verdict.failure.kind == kind
+
+    @pytest.mark.parametrize("written", ["N/A", "n/a", "Not applicable", " na"])
+    def test_not_applicable_in_other_letters_where_it_may_be_said(self, written: str):
+        verdict, notes = ESCALATION.read(reply(written, required=False, escalated=False))
+        assert (verdict.status, verdict.value, notes) == ("not_applicable", "NA", (f"verdict written {written!r}",))
 
     def test_not_applicable_and_missing(self):
         verdict, notes = ESCALATION.read(reply("NA", required=False, escalated=False))
