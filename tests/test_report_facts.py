@@ -113,7 +113,34 @@ def test_a_report_is_plain_json_and_the_same_twice(report: Report, tmp_path: Pat
         "found": False,
         "criterion": "",
         "field": "",
+        "near": False,
+        "words": [],
     }
+
+
+def test_a_quote_with_small_edits_names_the_words_that_stand_there(tmp_path: Path):
+    text = 'It said: "Refunds take\n 14 Days,\\nand they are free", no more. The rest of it is a long text.'
+    quotes = [
+        "refunds take 14 days",
+        "and they are freee",
+        "The rest of its is a long text",
+        "take\\n14",
+        "never said",
+    ]
+
+    def judge(output: str) -> dict[str, Any]:
+        return {"value": True, "evidence": quotes}
+
+    (item,) = facts(run(tmp_path, [{"id": "a", "output": text}], criteria="?", judges=[judge])).items
+    found = {q.text: (q.found, q.near, q.words) for q in item.votes[0].quotes}
+    assert found == {
+        "refunds take 14 days": (True, False, ("Refunds take\n 14 Days",)),
+        "and they are freee": (True, True, ("and they are free",)),
+        "The rest of its is a long text": (True, True, ("The rest of it is a long text",)),
+        "take\\n14": (True, False, ("take\n 14",)),
+        "never said": (False, False, ()),
+    }
+    assert all(words in text for _, _, parts in found.values() for words in parts)
 
 
 def test_labels_of_people_give_the_corrected_rate_until_a_prompt_changes(tmp_path: Path):

@@ -187,7 +187,7 @@ def test_items_are_packed_whole():
     assert isinstance(details, list)
     assert isinstance(raw, list)
     assert details[0]["texts"]["output"] == EVIL.replace("\ud835", "\ufffd")
-    assert details[1]["votes"][0]["quotes"][1] == {"text": "never said", "found": False}
+    assert details[1]["votes"][0]["quotes"][1] == {"text": "never said", "found": False, "near": False}
     assert "answers" not in details[1]["votes"][0]
     judge, answers = raw[1]["answers"][0]
     assert (judge, answers[0]["reply"], answers[0]["value"]) == ("strict", '{"value": false}', False)

@@ -16,7 +16,8 @@ from jury.cli import exits, tables
 from jury.cli.prompt_view import asked_of, print_asked
 from jury.cli.writing import print_json
 from jury.errors import DataError
-from jury.results import Comparison, CriterionResult, Judgment, PairVote, PanelResult, Verdict, Vote
+from jury.report.quoting import Texts
+from jury.results import Comparison, CriterionResult, EvidenceCheck, Judgment, PairVote, PanelResult, Verdict, Vote
 from jury.store import Run, StoredItem
 from jury.store.records import standing
 from jury.store.run import result_of
@@ -34,6 +35,7 @@ _FIELDS = (
     ("response_a", "response A"),
     ("response_b", "response B"),
 )
+_FOUND = {(True, False): "found", (True, True): "nearly found", (False, False): "not found"}
 _SWAPPED = {"A": "B", "B": "A"}
 
 
@@ -88,7 +90,7 @@ def _near(wanted: str, ids: Sequence[str]) -> str:
 
 
 def _told(count: int) -> str:
-    return f"it holds {count} item{'s' * (count != 1)}, found by id or by number from 1" if count else "it is empty"
+    return f"it holds {tables.count(count, 'item')}, found by id or by number from 1" if count else "it is empty"
 
 
 def _labelled(label: Mapping[str, Any]) -> str:
@@ -106,6 +108,7 @@ class _View:
         self._full = full
         self._criteria = run.manifest.criteria
         seats = (*run.manifest.judges, *run.manifest.stand_ins)
+        self._texts = Texts({})
         self._models = {str(seat.get("id")): str(seat.get("model") or "") for seat in seats}
 
     def head(self, item: StoredItem) -> None:
@@ -118,6 +121,7 @@ class _View:
 
     def texts(self, item: StoredItem) -> None:
         """What was judged, beside what it was judged by."""
+        self._texts = Texts.of(item)
         if item.messages:
             self._section("transcript" if len(item.messages) > 1 else "input", self._turns(item.messages))
         elif item.input:
@@ -194,20 +198,18 @@ class _View:
             self._print(Text(f"with {'B' if swapped else 'A'} shown first: {said}", style="dim"), 2)
             if verdict.explanation and verdict.explanation != vote.explanation:
                 self._said(verdict.explanation, 4)
-            for quote in verdict.evidence:
-                self._print(Text(f"quote: “{self._short(quote)}”"), 4)
+            self._quotes(verdict.evidence, None, 4)
 
     def _repetitions(self, vote: Vote) -> None:
         plain = [j for j in vote.judgments if j.criterion is None]
         if len(plain) > 1:
             said = [tables.value_text(j.verdict.value, None) if j.verdict.decided else _undecided(j.verdict)
                     for j in plain]  # fmt: skip
-            self._print(Text(f"asked {len(plain)} times: {', '.join(said)}", style="dim"), 2)
+            self._print(Text(f"asked {tables.count(len(plain), 'time')}: {', '.join(said)}", style="dim"), 2)
 
     def _evidence(self, vote: Vote) -> None:
         verdict, check = vote.verdict, vote.evidence_check
-        missing = set(check.missing) if check else set[str]()
-        self._quotes(verdict.evidence, missing, checked=check is not None, indent=2)
+        self._quotes(verdict.evidence, check, 2)
         for name, value in verdict.fields.items():
             if value not in (None, "", [], {}):
                 self._print(Text(f"{name}: {self._short(_plain(value))}"), 2)
@@ -215,18 +217,20 @@ class _View:
             value = tables.value_text(part.value, None) if part.decided else _undecided(part)
             self._print(Text.assemble((key, "bold"), f"  {value}"), 2)
             self._said(part.explanation, 4)
-            self._quotes(part.evidence, missing, checked=check is not None, indent=4)
+            self._quotes(part.evidence, check, 4)
         if check is not None:
             counts = f"{tables.count(check.quotes_found, 'quote')} found, {check.quotes_missing} not found"
             references = check.references_valid + check.references_invalid
-            more = f"; {check.references_valid} of {references} references valid" if references else ""
+            more = f"; {check.references_valid} of {tables.count(references, 'reference')} valid" if references else ""
             self._print(Text(f"evidence: {counts}{more}", style="dim"), 2)
 
-    def _quotes(self, quotes: Iterable[str], missing: set[str], *, checked: bool, indent: int) -> None:
-        for quote in quotes:
-            found = "quote" if not checked else "not found" if quote in missing else "found"
-            style = "red" if found == "not found" else ""
-            self._print(Text(f"{found}: “{self._short(quote)}”", style=style), indent)
+    def _quotes(self, quotes: Iterable[str], check: EvidenceCheck | None, indent: int) -> None:
+        for text in quotes:
+            quote = self._texts.quote(text, "", check)
+            found = "quote" if quote.found is None else _FOUND[quote.found, quote.near]
+            self._print(Text(f"{found}: “{self._short(text)}”", style="red" if quote.found is False else ""), indent)
+            if quote.near:
+                self._print(Text(f"the text says: “{self._short(' … '.join(quote.words))}”", style="dim"), indent + 2)
 
     def _turns(self, messages: Sequence[Mapping[str, Any]]) -> str:
         turns = [_turn(m, self._short) for m in messages]
@@ -307,7 +311,7 @@ def _costs(judgments: Sequence[Judgment], model: str) -> list[str]:
         made.append("cost unknown" if None in costs else tables.dollars(sum(c for c in costs if c is not None)))
     calls, retries = sum(j.calls for j in judgments), sum(j.retries for j in judgments)
     if calls != 1 or retries:
-        made.append(f"{calls} call{'s' * (calls != 1)}" + (f", {retries} of them retries" if retries else ""))
+        made.append(tables.count(calls, "call") + (f", {retries} of them retries" if retries else ""))
     made.append(f"{sum(j.latency_s for j in judgments):.2f} s")
     return made
 

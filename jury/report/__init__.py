@@ -3,7 +3,8 @@
     parts.py      `Report` and its parts: what a report knows
     facts.py      `facts(run)`: from a run folder to a `Report`; with a part each: heads.py, panels.py, items.py,
                   findings.py, criteria.py, pairing.py
-    votes.py      a vote with its quotes and raw replies; asking.py: the prompts as they were asked; log.py: the log
+    votes.py      a vote with its raw replies; quoting.py: what it quotes; asking.py: the prompts as they were asked;
+                  log.py: the log
     alike.py      which reasons say the same thing
     opening.py    run folders, and the folders of `jury judge -o`
     words.py      how shares, differences and money are written

@@ -11,13 +11,12 @@ from jury.report import words
 from jury.report.asking import Prompts
 from jury.report.log import Log
 from jury.report.parts import ItemFacts, PartFacts
-from jury.report.votes import Texts, unstable, vote
+from jury.report.quoting import Texts, texts_of
+from jury.report.votes import unstable, vote
 from jury.results import Comparison, CriterionResult, PanelResult
 from jury.store import StoredItem
 from jury.summary import outcome
 
-_SINGLE = ("input", "output", "expected_output", "context")
-_PAIR = ("question", "response_a", "response_b", "reference")
 _NO_FIELDS: Mapping[str, Any] = {}
 
 
@@ -42,8 +41,8 @@ def word_of(result: PanelResult | Comparison) -> str:
 
 def _item(audit: Audited, one: Judged, log: Log, prompts: Prompts, people: Mapping[str, Any]) -> ItemFacts:
     item, result = one.item, one.result
-    texts = _texts(item, audit.paired)
-    found = Texts(texts if not item.messages else {**texts, **_turns(item)})
+    texts = texts_of(item)
+    found = Texts.of(item)
     votes = tuple(vote(audit, v, found, log, item.id) for v in result.votes)
     single = result if isinstance(result, PanelResult) else None
     value: Any = one.said
@@ -73,17 +72,6 @@ def _item(audit: Audited, one: Judged, log: Log, prompts: Prompts, people: Mappi
         notes=result.notes,
         row=dict(item.row),
     )
-
-
-def _texts(item: StoredItem, paired: bool) -> dict[str, str]:
-    """The judged texts that there are, in the order to show them."""
-    made = {name: getattr(item, name) or "" for name in (_PAIR if paired else _SINGLE)}
-    return {name: text for name, text in made.items() if text}
-
-
-def _turns(item: StoredItem) -> dict[str, str]:
-    """The messages as texts that can be quoted."""
-    return {f"message {n}": str(m.get("content") or "") for n, m in enumerate(item.messages, 1)}
 
 
 def _error(item: StoredItem, result: PanelResult | Comparison) -> str:

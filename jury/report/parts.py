@@ -151,13 +151,16 @@ class PanelFacts(_Plain):
 @dataclass(frozen=True, slots=True)
 class Quote(_Plain):
     """A piece of evidence. `found`: it is there; None where it was not looked for. `criterion` where there are several.
-    `field`: the text of the item that holds it word for word (white space and case apart), empty where none does.
+    `field`: the text of the item that holds it (white space and case apart), empty where none does. `near`: with small
+    edits only; `words` are what stands there, part by part, where that differs from the quote.
     """
 
     text: str
     found: bool | None = None
     criterion: str = ""
     field: str = ""
+    near: bool = False
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

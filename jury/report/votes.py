@@ -3,51 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from jury.audit import Audited
 from jury.report import words
 from jury.report.log import Log
 from jury.report.parts import Answer, PartFacts, Quote, VoteFacts
-from jury.results import EvidenceCheck, PairVote, Verdict, Vote
-from jury.sessions.evidence import find_any
-from jury.sessions.quotes import INNER_QUOTES, MAX_QUOTE, SHORTEST, Haystack, fold
+from jury.report.quoting import Texts
+from jury.results import PairVote, Verdict, Vote
+from jury.sessions.quotes import INNER_QUOTES, MAX_QUOTE, fold
 
 _NO_FIELDS: Mapping[str, Any] = {}
-
-
-@dataclass
-class Texts:
-    """The texts of an item by name, to look up quotes in; folded once, and only if somebody quotes."""
-
-    by_name: Mapping[str, str]
-    _names: tuple[str, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._names = tuple(self.by_name)
-
-    @cached_property
-    def _where(self) -> Haystack:
-        return Haystack(tuple(self.by_name.values()))
-
-    def quote(self, text: str, criterion: str, check: EvidenceCheck | None) -> Quote:
-        """A quote: found by the check that was made when it was judged, else looked for here."""
-        place = self._place(text)
-        if check is None:
-            return Quote(text, bool(place), criterion, place)
-        if text in check.missing and not place:
-            return Quote(text, False, criterion)
-        return Quote(text, True if place or not check.references_valid else None, criterion, place)
-
-    def _place(self, text: str) -> str:
-        """The name of the text that holds the quote; empty where none does."""
-        at = find_any(self._where, text)
-        if at is not None:
-            return self._names[at]
-        short = fold(text)  # too short to be looked for with edits
-        return next((n for n, t in self.by_name.items() if short and len(short) < SHORTEST and short in fold(t)), "")
 
 
 def vote(audit: Audited, given: Vote | PairVote, texts: Texts, log: Log, item: str) -> VoteFacts:

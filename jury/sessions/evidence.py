@@ -170,13 +170,19 @@ def _lower_words(text: str) -> str:
 
 def find_any(haystack: Haystack, text: str) -> int | None:
     """The label of the place for a text, else for all that it quotes, else for the text without its references."""
-    place = haystack.find(text)
-    if place is not None:
-        return place
+    return next(iter(found_as(haystack, text).values()), None)
+
+
+def found_as(haystack: Haystack, text: str) -> dict[str, int]:
+    """What of a text is there, with labels: the text, else all that it quotes, else the text without its references."""
+    label = haystack.find(text)
+    if label is not None:
+        return {text: label}
     folded = fold(text[:MAX_QUOTE])
     inner = [a or b for a, b in INNER_QUOTES.findall(folded)]
-    if inner:
-        places = [haystack.find(quote) for quote in inner]
-        return None if None in places else places[0]
     rest = without_references(folded)
-    return haystack.find(rest) if rest != folded and len(rest) >= EXACT_BELOW else None
+    if not inner and (rest == folded or len(rest) < EXACT_BELOW):
+        return {}
+    found = {part: haystack.find(part) for part in inner or [rest]}
+    labels = {part: label for part, label in found.items() if label is not None}
+    return labels if len(labels) == len(found) else {}

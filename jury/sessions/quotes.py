@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 EXACT_BELOW = 12  # shorter quotes must be there as they are
 PER_EDIT = 20  # one edit is allowed for so many characters, at least one
@@ -37,10 +38,42 @@ def fold(text: str) -> str:
     return " ".join(text.split())
 
 
+def origins(text: str) -> list[int]:
+    """For each sign of the folded text, which sign of the text it comes from."""
+    signs = [(sign, at) for at, given in enumerate(text) for sign in given.translate(_SIGNS).casefold()]
+    if "\\" in text:
+        plain = "".join(sign for sign, _ in signs)
+        made: list[tuple[str, int]] = []
+        done = 0
+        for found in _ESCAPE.finditer(plain):
+            sign = plain[found.end() - 1]
+            made += [*signs[done : found.start()], (sign if sign in "\"'/\\" else " ", signs[found.start()][1])]
+            done = found.end()
+        signs = made + signs[done:]
+    kept: list[int] = []
+    blank = True  # none at the beginning, one between words
+    for sign, at in signs:
+        if not (blank and sign.isspace()):
+            kept.append(at)
+        blank = sign.isspace()
+    return kept
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a part of a quote stands: the label of the text, the words as they are there, `near` with small edits."""
+
+    label: int
+    words: str
+    near: bool = False
+
+
 class Haystack:
     """Texts to look in, folded once. `labels` name the texts (such as event numbers); the same count, or none."""
 
     def __init__(self, texts: Sequence[str], labels: Sequence[int] = ()) -> None:
+        self._texts = texts
+        self._origins: dict[int, list[int]] = {}
         folded = [fold(text) for text in texts]
         self.labels = tuple(labels) or tuple(range(len(texts)))
         self.text = _BETWEEN.join(folded)
@@ -52,28 +85,46 @@ class Haystack:
 
     def find(self, quote: str) -> int | None:
         """The label of the text in which the quote begins; None if it is not there."""
-        parts = [p for p in _ELLIPSIS.split(fold(quote)[:MAX_QUOTE].strip("\"' ")) if len(p) >= SHORTEST]
-        if not parts:
-            return None
-        at, first = 0, None
-        for part in parts:
-            found = self._find(part, at)
-            if found is None:
-                return None
-            first = found[0] if first is None else first
-            at = found[1]
-        return self.labels[bisect_right(self._starts, first or 0) - 1]
+        spans = self._spans(quote)
+        return self.labels[self._number(spans[0][0])] if spans else None
 
-    def _find(self, part: str, start: int) -> tuple[int, int] | None:
-        """(start, end) of a part at or after `start`."""
+    def places(self, quote: str) -> list[Place]:
+        """Where the parts of the quote stand, with the words there; none if it is not there. Slow for long texts."""
+        return [self._place(*span) for span in self._spans(quote)]
+
+    def _spans(self, quote: str) -> list[tuple[int, int, bool]]:
+        """(start, end, near) of each part of the quote, in the order of the text."""
+        parts = [p for p in _ELLIPSIS.split(fold(quote)[:MAX_QUOTE].strip("\"' ")) if len(p) >= SHORTEST]
+        made: list[tuple[int, int, bool]] = []
+        for part in parts:
+            found = self._find(part, made[-1][1] if made else 0)
+            if found is None:
+                return []
+            made.append(found)
+        return made
+
+    def _number(self, at: int) -> int:
+        return bisect_right(self._starts, at) - 1
+
+    def _place(self, start: int, end: int, near: bool) -> Place:
+        number = self._number(start)
+        text, before = self._texts[number], self._starts[number]
+        kept = self._origins.get(number)
+        if kept is None:
+            kept = self._origins[number] = [*origins(text), len(text)]
+        return Place(self.labels[number], text[kept[start - before] : kept[end - before - 1] + 1], near)
+
+    def _find(self, part: str, start: int) -> tuple[int, int, bool] | None:
+        """(start, end, near) of a part at or after `start`."""
         at = self.text.find(part, start)
         if at >= 0:
-            return at, at + len(part)
+            return at, at + len(part), False
         bare = part.rstrip(".,;:!?")  # the sign at the end is the judge's as often as the text's
         at = self.text.find(bare, start) if len(bare) >= SHORTEST else -1
         if at >= 0:
-            return at, at + len(bare)
-        return None if len(part) < EXACT_BELOW else self._near(part, start)
+            return at, at + len(bare), False
+        place = None if len(part) < EXACT_BELOW else self._near(part, start)
+        return None if place is None else (*place, True)
 
     def _near(self, part: str, start: int) -> tuple[int, int] | None:
         """A place with at most the allowed number of edits.

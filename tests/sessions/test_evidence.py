@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jury.sessions.events import Event, Session
 from jury.sessions.evidence import EvidenceReport, SessionEvidence, TextEvidence, references_in
-from jury.sessions.quotes import Haystack, fold, near_end
+from jury.sessions.quotes import Haystack, fold, near_end, origins
 
 ANSWER = (
     "Refunds take 14 days. We did not charge you twice – the second line is a “pre-authorisation”, as policy §2 says."
@@ -184,3 +184,21 @@ def test_a_quote_with_slips_is_found_in_a_long_text():
 def test_a_word_for_no_evidence_is_no_quote():
     report = TextEvidence("It is on the shelf.").check(["none", " N/A. ", "-", "on the shelf", "no reader is named"])
     assert (report.quotes_found, report.quotes_missing) == (1, 1)
+
+
+FOLDABLE = st.text(st.sampled_from("aB 1.\n\t\\nru00a0\"'“…ßİ\u200b–\u00a0"))
+
+
+@given(FOLDABLE)
+def test_every_folded_sign_knows_where_it_comes_from(text: str):
+    made = origins(text)
+    assert len(made) - len(fold(text)) in (0, 1)  # a blank at the end is folded away
+    assert made == sorted(made)
+
+
+@given(st.lists(st.sampled_from(["Refund", "“two”", "14", "…", "days\n", "\\n", "ß", "\u200b", "e-mail"]), min_size=3))
+def test_a_part_is_shown_as_it_stands_in_its_text(words: list[str]):
+    text = " ".join(words)
+    for place in Haystack(["before", text]).places(" ".join(words[1:])):
+        assert place.words in text
+        assert fold(place.words) in fold(text)

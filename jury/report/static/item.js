@@ -70,8 +70,9 @@ function quoteLine(quote, show) {
     return el("li", {}, el("button", { type: "button", class: "quote", title: "Show it in the transcript", onclick: () => show("", Number(event[1])) }, text), of);
   }
   if (quote.found === true) {
-    return el("li", {}, el("button", { type: "button", class: "quote", title: "Show it in the text", onclick: () => show(quote.text) }, text),
-      el("span", { class: "small soft" }, "found in the text"), of);
+    const words = (quote.words || [quote.text]).join(" … ");
+    return el("li", {}, el("button", { type: "button", class: "quote", title: "Show it in the text", onclick: () => show((quote.words || [quote.text])[0]) }, text),
+      quote.near ? put(el("span", { class: "small soft", dir: "auto" }), `nearly found; the text says: ${words}`) : el("span", { class: "small soft" }, "found in the text"), of);
   }
   if (quote.found === false) return el("li", {}, el("span", { class: "quote" }, text), badge("fail", "not found"), of);
   return el("li", {}, el("span", { class: "quote" }, text), of);
@@ -158,7 +159,7 @@ function asked(item, at, data, raws) {
 }
 
 function itemBody(item, at, data, raws, body) {
-  const quotes = [...new Set((item.votes || []).flatMap((v) => (v.quotes || []).filter((q) => q.found === true).map((q) => q.text)))];
+  const quotes = [...new Map((item.votes || []).flatMap((v) => v.quotes || []).filter((q) => q.found === true).map((q) => [q.text, q])).values()];
   const show = (text, event) => {
     if (event !== undefined) {
       const turn = body.querySelector(`[data-event="${event}"]`);

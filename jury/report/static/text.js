@@ -68,11 +68,25 @@ function places(text, quote) {
   return found;
 }
 
+// Where a quote stands, as [start, end, with edits]. `words` are what was found in its place, as it stands there.
+function found(text, quote) {
+  if (!quote.words) return places(text, quote.text);
+  const made = [];
+  let from = 0;
+  for (const words of quote.words) {
+    const at = text.indexOf(words, from);
+    if (at < 0) return [];
+    from = at + words.length;
+    made.push([at, from, Boolean(quote.near)]);
+  }
+  return made;
+}
+
 function merged(ranges) {
   const out = [];
   for (const range of ranges.sort((a, b) => a[0] - b[0])) {
     const last = out[out.length - 1];
-    if (last && range[0] <= last[1]) last[1] = Math.max(last[1], range[1]);
+    if (last && range[0] <= last[1]) [last[1], last[2]] = [Math.max(last[1], range[1]), last[2] && range[2]];
     else out.push([...range]);
   }
   return out;
@@ -80,10 +94,11 @@ function merged(ranges) {
 
 function pieces(parent, text, from, to, marks) {
   let at = from;
-  for (const [start, end] of marks) {
+  for (const [start, end, near] of marks) {
     if (end <= from || start >= to) continue;
     if (start > at) put(parent, text.slice(at, start));
-    parent.append(put(el("mark"), text.slice(Math.max(start, at), Math.min(end, to))));
+    parent.append(put(el("mark", { class: near ? "near" : null }), text.slice(Math.max(start, at), Math.min(end, to))));
+    if (near && end <= to) parent.append(el("span", { class: "nearly" }, "≈ nearly quoted"));
     at = Math.min(end, to);
   }
   if (at < to) put(parent, text.slice(at, to));
@@ -91,7 +106,7 @@ function pieces(parent, text, from, to, marks) {
 
 // A block of text with its quotes marked. Long ones show their beginning and what is around each mark.
 function prose(text, quotes, more) {
-  const marks = merged((quotes || []).flatMap((quote) => places(text, quote)));
+  const marks = merged((quotes || []).flatMap((quote) => found(text, quote)));
   const box = el("div", { class: "prose" + (more ? " " + more : ""), dir: "auto" });
   const lines = text.split("\n", 24);
   const cut = lines.length > 22 ? Math.min(LONG, lines.slice(0, 20).join("\n").length) : LONG;
