@@ -316,6 +316,17 @@ def test_an_estimate_knows_the_cascade(tmp_path):
     quote = estimate(spec.with_changes(data=more), tmp_path)
     assert {line.judge: line.calls for line in quote.lines} == {"j0": 8, "j1": 8, "j2": 2, "j3": 2}
     assert "tier 2 on 25% of the items (as on the 20 items in the folder)" in quote.notes[0]
+    other, _ = spec_of(rows, [["j0"], "rest"])
+    assert "an assumption" in estimate(other, tmp_path).notes[0]  # those tiers were others
+
+
+def test_an_estimate_counts_an_item_that_was_judged_again_once(tmp_path, monkeypatch):
+    rows = ["clear"] * 15 + ["late"] * 5
+    monkeypatch.setitem(CASES, "late", "-PPP")
+    for _ in range(3):
+        run_sync(spec_of(rows)[0], tmp_path)
+    assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 30
+    assert "tier 2 on 25% of the items (as on the 20 items" in estimate(spec_of(rows)[0], tmp_path).notes[0]
 
 
 def test_an_item_that_money_leaves_half_asked_is_finished_later(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 
 import pytest
 
@@ -53,7 +54,16 @@ def test_an_async_function_and_its_cost():
     found = made(of(answer))
     assert (found.output.text, found.usage.cost, found.usage.input_tokens) == ("four", 0.25, 10)
     assert made(of(lambda x: ("a", "b"))).output.value == ["a", "b"]  # a pair that is no usage is an answer
-    assert made(of(lambda x: ("a", {"cost": -1}))).output.target_error.kind == "wrong_type"
+
+
+@pytest.mark.parametrize("cost", [-1, math.nan, math.inf, "0.02", True])
+def test_an_output_whose_cost_is_none_is_kept(cost, caplog):
+    found = made(of(lambda x: ("four", {"cost": cost, "input_tokens": 10})))
+    assert (found.output.text, found.output.target_error) == ("four", None)
+    assert found.usage == Usage(1, 10, cost=None)
+    found = made(of(lambda x: ("four", Usage(2, 10, -3, cost=cost))))
+    assert (found.output.text, found.usage) == ("four", Usage(2, 10, None))
+    assert f"reports cost {cost!r}, which is no amount" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,8 +12,8 @@ from jury.budget import Budget
 from jury.clocks import unasked
 from jury.results import Comparison, PanelResult
 from jury.runner.describe import AnyJury, cascade_of
-from jury.store.index import RESULTS
-from jury.store.lines import read_lines
+from jury.store import Run
+from jury.store.manifest import FILE as MANIFEST
 
 R = TypeVar("R", PanelResult, Comparison)
 ASSUMED = 1 / 3  # of the items on which a tier does not agree, before anything is known
@@ -70,22 +70,29 @@ def reach(jury: AnyJury, folder: Path) -> tuple[dict[str, float], tuple[str, ...
     cascade = cascade_of(jury)
     if cascade is None:
         return {}, ()
-    reached: Counter[int] = Counter()
-    for _, line in read_lines(folder / RESULTS):
-        result: Any = line.get("result") or {}
-        tier: Any = result.get("tier")
-        if isinstance(tier, int):
-            reached[tier] += 1
+    reached = _tiers_of(folder, cascade)
     seen = reached.total()
     tiers = len(cascade["tiers"])
     if seen >= _ENOUGH:
         shares = [sum(n for tier, n in reached.items() if tier > below) / seen for below in range(tiers)]
         told = f"as on the {seen:,} items in the folder"
     else:
-        shares, told = [ASSUMED**below for below in range(tiers)], "an assumption, until the folder holds 20 items"
+        shares = [ASSUMED**below for below in range(tiers)]
+        told = "an assumption, until the folder holds 20 items of this cascade"
     shares = [share + cascade["check"] * (1 - share) for share in shares]  # some are asked in full, by lot
     asked = ", ".join(f"tier {n} on {share:.0%}" for n, share in enumerate(shares, 1))
     return (
         {judge: share for names, share in zip(cascade["tiers"], shares, strict=True) for judge in names},
         (f"cascade: {asked} of the items ({told}); at most all of them are asked everywhere",),
     )
+
+
+def _tiers_of(folder: Path, cascade: Mapping[str, Any]) -> Counter[int]:
+    """How many items of a folder came to which tier, by their last results; none where it had another cascade."""
+    if not (folder / MANIFEST).exists():
+        return Counter()
+    run = Run.open(folder)
+    if run.manifest.spec.get("escalate") != cascade:
+        return Counter()
+    results: Iterator[Any] = ((line or {}).get("result") or {} for _, line in run.lines())
+    return Counter(tier for result in results if isinstance(tier := result.get("tier"), int))

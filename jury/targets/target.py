@@ -15,7 +15,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from jury import namespace
@@ -28,18 +28,17 @@ from jury.names import Known, known
 from jury.providers import registry
 from jury.providers.base import Provider, Request, Turn
 from jury.providers.endpoints import Endpoint
-from jury.providers.function import read_usage
 from jury.providers.openai import OpenAIProvider
 from jury.providers.redaction import redact
 from jury.results import Reply, Usage
 from jury.targets.http import HttpTarget
 from jury.targets.spec import TargetSpec
+from jury.targets.usage import with_usage
 from jury.tasks import in_thread
 from jury.templates import Template, check
 
 ARGUMENTS = ("input", "messages", "system_instructions", "context", "row", "data")
 _LIST = re.compile(r"\{\{\{?\s*(?:input\.all_messages|log\.messages)\s*\}?\}\}")
-_USAGE = frozenset(f.name for f in fields(Usage))
 _SPOKEN = ("user", "assistant")
 _HIDDEN = {"input": {"expected_output"}, "log": {"output", "reference", "expected_output"}}
 
@@ -179,7 +178,7 @@ class Target:
             detail = f"no output within {self.spec.settings.timeout_s:g} s"
             output = Output(error=TargetError(detail, "timeout"), model=self._named())
         else:
-            result, usage = _with_usage(result)
+            result, usage = with_usage(result)
             output = self._of(result, "the function returned")
         return Made(output, usage, latency_s=time.monotonic() - started)
 
@@ -228,17 +227,6 @@ class Target:
         if self._prompt is not None:
             turns = (Turn("user", self._prompt.render(values)),)
         return Request(self._model, system, turns, rung="text", settings=spec.settings, judge="target")
-
-
-def _with_usage(given: object) -> tuple[Any, Usage | None]:
-    """An output, and what it cost where the function says so: `(output, {"cost": 0.01})` or `(output, Usage(...))`."""
-    result: Any = given
-    if not isinstance(given, tuple) or len(cast("tuple[Any, ...]", given)) != 2:
-        return result, None
-    output, told = cast("tuple[Any, Any]", result)
-    if isinstance(told, Usage) or (isinstance(told, dict) and told and set(cast("dict[str, Any]", told)) <= _USAGE):
-        return output, read_usage(told)
-    return result, None
 
 
 def _identity(spec: TargetSpec) -> str:
