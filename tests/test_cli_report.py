@@ -59,7 +59,10 @@ def test_compare_and_earlier_take_runs(folder: Path, capfd: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--format", "pdf"), "--format is html, md, json, csv or junit, got 'pdf'"),
+        (
+            ("--format", "pdf"),
+            "--format is html, md, json, csv or junit; of a rubric run also critic or rubric; got 'pdf'",
+        ),
         (("--compare", "nowhere"), "nowhere: no such folder"),
         (("-o", "/proc/nowhere/a.md"), "cannot be written"),
     ],

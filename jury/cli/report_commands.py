@@ -19,7 +19,10 @@ def report(
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="html, md, json, csv or junit (default: by the ending of FILE, else html)."),
+        typer.Option(
+            metavar="NAME",
+            help="html, md, json, csv, junit; of a rubric run critic or rubric (default: by the ending of FILE).",
+        ),
     ] = None,
     compare: Annotated[
         str | None, typer.Option(metavar="RUN2", help="The run to compare with: what is fixed, what is broken.")

@@ -12,6 +12,10 @@ from jury.errors import ConfigError
 from jury.report.facts import facts
 from jury.report.formats import FORMATS, written
 from jury.report.opening import open_run
+from jury.report.seeds import seed_lines
+from jury.rubrics.seeds import FORMATS as SEED_FORMATS
+from jury.store import Run
+from jury.summary import count
 
 _ENDINGS = {".html": "html", ".htm": "html", ".md": "md", ".json": "json", ".csv": "csv", ".xml": "junit"}
 PAGE = "report.html"
@@ -26,6 +30,8 @@ def report(
     """
     name = _format(output, format)
     run = open_run(folder)
+    if name in SEED_FORMATS:
+        return _seed(run, name, output)
     other = None if compare is None else open_run(compare)
     with Progress("items") as progress:
         made = facts(run, other=other, earlier=[open_run(e) for e in earlier], seed=seed)
@@ -33,20 +39,35 @@ def report(
         path = None if output == "-" or (output is None and name != "html") else Path(output or run.folder / PAGE)
         if path is not None:
             _write(path, content)
-            progress.say(f"{path}: {made.head.rate_name} {made.head.rate.text}, {made.head.total:,} items")
+            progress.say(f"{path}: {made.head.rate_name} {made.head.rate.text}, {count(made.head.total, 'item')}")
     if path is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
+        _print(content)
     return exits.OK if made.head.answered else exits.NO_RESULT
 
 
 def _format(output: str | None, format: str | None) -> str:
     if format is None:
         return _ENDINGS.get(Path(output).suffix.lower(), "html") if output else "html"
-    if format not in FORMATS:
-        raise ConfigError(f"--format is {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, got {format!r}")
+    if format not in (*FORMATS, *SEED_FORMATS):
+        words = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; of a rubric run also {' or '.join(SEED_FORMATS)}"
+        raise ConfigError(f"--format is {words}; got {format!r}")
     return format
+
+
+def _seed(run: Run, name: str, output: str | None) -> int:
+    lines = list(seed_lines(run, name))
+    content = "".join(lines).encode("utf-8", "backslashreplace")
+    if output in (None, "-"):
+        _print(content)
+    else:
+        _write(Path(output), content)
+    return exits.OK if lines else exits.NO_RESULT
+
+
+def _print(content: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -9,6 +9,7 @@
     opening.py    run folders, and the folders of `jury judge -o`
     words.py      how shares, differences and money are written
     formats.py    the formats by name: markdown.py, cells.py (CSV), junit.py, JSON, and the page
+    seeds.py      of a rubric run the JSON shapes critic and rubric, a line for each item
     page.py       one HTML file; with its parts: layout.py, overview.py, panel_view.py, subject_view.py, figures.py,
                   plots.py, markup.py, packing.py, static/
 

@@ -54,6 +54,7 @@ class LooseRun(Run):
                 criteria=str(summary.get("criteria") or ""),
                 scale=scale or scale_to_dict(_scale(self._lines, pairwise)),
                 judges=tuple({"id": str(judge)} for judge in cast("list[Any]", summary.get("judges") or [])),
+                spec={"rubric": summary["rubric"]} if isinstance(summary.get("rubric"), dict) else {},
                 totals=summary,
                 finished=bool(summary.get("complete")),
             ),
