@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 
 from jury.allowances import Allowance, OutOfTime, within
 from jury.judge import Case, Seat
-from jury.results import Comparison, Failure, Judgment, PanelResult, Verdict
+from jury.results import Comparison, CriterionResult, Failure, Judgment, PanelResult, Verdict
 
 KIND = "deadline"
 R = TypeVar("R", PanelResult, Comparison)
@@ -22,12 +22,12 @@ def unasked(result: R, kind: Literal["deadline", "budget"], told: str) -> R:
     """A result that has no verdict for want of time or money, and those of its criteria that have none either."""
     if not isinstance(result, PanelResult):
         return replace(result, reason=kind, explanation=told)
-    criteria = [
-        replace(c, reason=kind, explanation=told)
-        if c.reason in ("errors", "quorum") and any(v.verdict.failure and v.verdict.failure.kind == kind for v in c.votes)
-        else c
-        for c in result.criteria
-    ]
+
+    def lacking(c: CriterionResult) -> bool:
+        failures = [v.verdict.failure for v in c.votes if v.verdict.failure]
+        return c.reason in ("errors", "quorum") and any(f.kind == kind for f in failures)
+
+    criteria = [replace(c, reason=kind, explanation=told) if lacking(c) else c for c in result.criteria]
     return replace(result, reason=kind, explanation=told, criteria=tuple(criteria))
 
 

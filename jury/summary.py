@@ -179,9 +179,18 @@ def beside(counts: Mapping[str, int], reasons: Mapping[str, int]) -> str:
     told += [(counts.get("error", 0), "error"), (errored + sum(unasked.values()), "not judged")]
     parts = [f"{n} {word}" for n, word in told if n > 0]
     if unasked:
-        why = [f"{errored} target error{'s' * (errored != 1)}"] if errored else []
+        why = [count(errored, "target error")] if errored else []
         parts[-1] += f" ({', '.join([*why, *(f'{n} {reason}' for reason, n in unasked.items())])})"
     return ", ".join(parts + ([f"{n} unrated"] if (n := counts.get("unrated", 0)) else []))
+
+
+def count(n: int, word: str, many: str | None = None) -> str:
+    """A number of things.
+
+    >>> count(1, "item"), count(2000, "item"), count(1, "person", "people")
+    ('1 item', '2,000 items', '1 person')
+    """
+    return f"{n:,} {word if n == 1 else many or word + 's'}"
 
 
 def percent(part: float, whole: float) -> str:

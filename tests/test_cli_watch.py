@@ -21,6 +21,8 @@ from jury.cli.following import Following, count_items, is_written
 from jury.cli.watching import Watch, minutes
 from jury.errors import DataError
 from jury.results import Failure, PanelResult, Usage, Verdict, Vote
+from jury.runner import RunSpec
+from jury.runner.describe import source_of
 from jury.runner.totals import Totals
 from jury.scales import Boolean
 from jury.store import RunManifest, RunWriter, StoredItem, StoredResult
@@ -235,6 +237,32 @@ def test_how_many_items_the_data_hold(home):
     assert count_items(RunManifest("pointwise", "r", data={"path": "-"})) is None
     assert count_items(RunManifest("pointwise", "r", data={"path": "gone.jsonl"})) is None
     assert count_items(RunManifest("pairwise", "r", data={"path": path})) is None  # no pairs in it
+
+
+def test_folders_patterns_lists_and_questions_for_a_target_are_counted(home, tmp_path):
+    for n in (1, 2):
+        (home / f"part-{n}.jsonl").write_text('{"input": "q", "output": "a"}\n' * n)
+        (home / f"asked-{n}.jsonl").write_text('{"input": "q"}\n' * n)
+    assert count_items(RunManifest("pointwise", "r", data={"path": str(home / "part-*.jsonl")})) == 3
+    made = source_of(RunSpec([str(home / "part-1.jsonl"), home / "part-*.jsonl"]))
+    assert count_items(RunManifest("pointwise", "r", data=made)) == 4
+    asked = {"path": str(home / "asked-*.jsonl")}
+    assert count_items(RunManifest("pointwise", "r", spec={"target": "openai/m"}, data=asked)) == 3
+    (tmp_path / "talks").mkdir()
+    for n in range(3):
+        (tmp_path / "talks" / f"{n}.json").write_text('[{"role": "user", "content": "q"}]')
+    assert count_items(RunManifest("session", "r", data={"path": str(tmp_path / "talks")})) == 3
+    os.mkfifo(tmp_path / "pipe")
+    assert count_items(RunManifest("pointwise", "r", data={"path": str(tmp_path / "pipe")})) is None
+
+
+def test_what_cannot_be_counted_is_said_to_be_unknown(home):
+    one = Watch(Following(home / "run"), 1, 1)
+    assert one.counted == "0 items"  # nobody has looked yet
+    one.tried = one.seen.running = True
+    assert one.counted == "0 items of an unknown total"
+    one.seen.running = False
+    assert one.counted == "0 items"
 
 
 def test_lines_are_not_more_often_than_asked(home):

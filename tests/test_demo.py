@@ -197,5 +197,9 @@ def test_what_to_try_next_runs_as_it_stands(tmp_path, monkeypatch):
     (tmp_path / "examples").mkdir()
     (tmp_path / command.EXAMPLE).write_text("{}", "utf-8")
     assert command._data() == "examples/answers.jsonl"
-    monkeypatch.setattr(sys, "argv", ["/usr/lib/jury/__main__.py"])
+    monkeypatch.setattr(sys, "argv", ["/usr/lib/jury/__main__.py"])  # python -m jury
+    assert command.called() == f"{sys.executable} -m jury"
+    monkeypatch.setattr(shutil, "which", lambda name: sys.executable if name == "python3" else None)
+    assert command.called() == "python3 -m jury"
+    monkeypatch.setattr(sys, "argv", ["/usr/lib/pytest/__main__.py"])
     assert command.called() == "jury"

@@ -24,6 +24,7 @@ from jury.cli.contesting import ContestOptions, held
 from jury.cli.tables import facts, stdout
 from jury.errors import ConfigError, DataError
 from jury.store import Label, Run, StoredItem
+from jury.summary import count
 from jury.weighing import is_path
 
 _CODES = {"pass": exits.OK, "fail": exits.BELOW, "undecided": exits.UNDECIDED}
@@ -211,7 +212,8 @@ def rank(folders: list[str], name_a: str, name_b: str, options: ContestOptions) 
     table("spread of judges (1 is average)", ["judge", "sigma"], [[j, f"{s:.2f}"] for j, s in found.sigma.items()])
     table("cycles", ["beats", "beats", "beats the first"], [list(c) for c in found.cycles[:MOST]])
     table("undecided, compare next", ["", ""], [list(p) for p in found.next_pairs])
-    told([f"{found.games} votes compared, {found.left_out} left out (flips, no verdict)", *filter(None, [found.note])])
+    compared = f"{count(found.games, 'vote')} compared, {found.left_out} left out (flips, no verdict)"
+    told([compared, *filter(None, [found.note])])
     return exits.OK if found.games else exits.NO_RESULT
 
 

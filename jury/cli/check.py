@@ -23,6 +23,7 @@ from jury.errors import ConfigError, MissingExtra
 from jury.pairwise import PairwiseJury
 from jury.pointwise import Jury
 from jury.providers import endpoints, prices
+from jury.summary import count
 
 QUESTION, ANSWER, WRONG = "What is two plus two?", "4", "5"
 CRITERIA = "The answer is right."
@@ -44,7 +45,7 @@ def check(asked: Asked) -> int:
         jury = pairwise(named, anyone=True) if pair else pointwise(named, anyone=True)
         judges = [{"judge": s.name, "problem": problem(s)} for s in jury.panel.seats]
         if asked.call:
-            progress.say(f"one call to each of {len(judges)} judges")
+            progress.say(f"one call to each of {count(len(judges), 'judge')}")
             call(jury, judges, pair)
     if [j["judge"] for j in judges] == [ANYONE]:
         judges[0]["problem"] = "no judges: --judges, JURY_JUDGES, JUDGE_MODEL or jury.yaml"

@@ -19,6 +19,7 @@ from jury.pointwise import Jury
 from jury.runner import RunSpec
 from jury.runner.describe import AnyJury, panels_of, seats_of
 from jury.runner.entries import entries, from_stdin
+from jury.summary import count
 
 _OWN = ("file", "judges", "call", "json")  # the options that go with a configuration: the others are keys of it
 _OF_CALLS = (
@@ -42,7 +43,7 @@ def check_run(asked: Asked) -> int:
         found = [{"judge": name, "problem": problem(seat)} for name, seat in seats.items()]
         data = _data(spec)
         if asked.call and found:
-            progress.say(f"one call to each of {len(found)} judges")
+            progress.say(f"one call to each of {count(len(found), 'judge')}")
             _call(spec, found)
     run = {"file": asked.file, "kind": spec.kind, "folder": str(Path("runs") / (spec.name or Path(asked.file).stem))}
     made = {"run": run, "prompt": _prompt(spec, jury), "judges": found, "data": data, "configuration": settings()}
@@ -70,7 +71,7 @@ def _data(spec: RunSpec) -> dict[str, Any]:
     if from_stdin(spec):
         return {}
     total = sum(1 for _ in entries(spec))
-    shown = spec.data if isinstance(spec.data, str) else f"{len(spec.data)} files"
+    shown = spec.data if isinstance(spec.data, str) else count(len(spec.data), "file")
     made: dict[str, Any] = {"file": shown, "rows": total, "pairs": spec.kind == "pairwise", "fields": {}, "columns": []}
     if spec.kind == "session":
         return made

@@ -22,6 +22,7 @@ from jury.pairwise import PairwiseJury
 from jury.runner import Quote, RunSpec
 from jury.runner.entries import entries
 from jury.runner.estimate import quoted
+from jury.summary import count
 
 _SAMPLE = 100  # pairs that a quote looks at
 
@@ -61,7 +62,7 @@ def held(folders: Sequence[str], options: ContestOptions) -> int | None:
     if options.estimate:
         say(quote, options.json)
         return exits.OK
-    told = f"{quote.items:,} comparisons of {len(given.targets)} targets, {quote.calls:,} questions"
+    told = f"{count(quote.items, 'comparison')} of {len(given.targets)} targets, {count(quote.calls, 'question')}"
     if not consent(quote, told, agreed=options.yes or options.budget is not None):
         return exits.OK
     with aside():

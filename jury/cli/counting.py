@@ -15,6 +15,7 @@ from jury.results import PanelResult
 from jury.sessions.counting import Counts, CriterionCounts, JudgeCounts
 from jury.stats import Estimate
 from jury.store import Run, StoredItem
+from jury.summary import count
 
 _PERIODS = ("day", "week", "month", "run")
 _TIMES = ("time", "timestamp", "created_at", "date")
@@ -87,7 +88,7 @@ def period(when: datetime | None, by: str) -> str:
 def _print(name: str, found: Counts) -> None:
     beside = [f"{found.not_judged} not judged"] if found.not_judged else []
     beside += [f"{found.contested} contested"] if found.contested else []
-    lines = [f"{name}: {found.items} items" + (f" ({', '.join(beside)})" if beside else "")]
+    lines = [f"{name}: {count(found.items, 'item')}" + (f" ({', '.join(beside)})" if beside else "")]
     if len(found.criteria) > 1:
         lines += _criterion("over all criteria", found.whole)
     for key, one in found.criteria.items():
@@ -115,10 +116,10 @@ def _criterion(key: str, one: CriterionCounts) -> list[str]:
 def _judge(one: JudgeCounts) -> str:
     quotes = one.quotes_found + one.quotes_missing
     references = one.references_valid + one.references_invalid
-    said = [f"{one.votes} votes", f"{one.failed} failed"]
-    said += [f"{one.quotes_found} of {quotes} quotes found"] if quotes else []
-    said += [f"{one.references_valid} of {references} references valid"] if references else []
-    said += [f"{one.contradictions} contradictions of its own scores"] if one.contradictions else []
+    said = [count(one.votes, "vote"), f"{one.failed} failed"]
+    said += [f"{one.quotes_found} of {count(quotes, 'quote')} found"] if quotes else []
+    said += [f"{one.references_valid} of {count(references, 'reference')} valid"] if references else []
+    said += [f"{count(one.contradictions, 'contradiction')} of its own scores"] if one.contradictions else []
     return ", ".join(said)
 
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from jury.cli import exits, tables
+from jury.cli.calling import called
 from jury.cli.progress import Progress
 from jury.cli.tally import Tally
 from jury.cli.writing import Folder, print_json
@@ -93,14 +90,6 @@ def _print(found: DemoRun, answers: Tally, compared: Tally, output: str | None) 
         ("", "the same with -j openai/<model>,anthropic/<model> once their keys are set"),
     ]
     tables.facts(console, lines)
-
-
-def called() -> str:
-    """How this program was called: `jury`, or its path where the shell does not find it under that name."""
-    path = Path(sys.argv[0])
-    if path.name not in ("jury", "jury.exe") or shutil.which("jury") == str(path.absolute()):
-        return "jury"
-    return shlex.quote(os.path.relpath(path) if path.absolute().is_relative_to(Path.cwd()) else str(path))
 
 
 def _data() -> str:

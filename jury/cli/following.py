@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from jury.errors import JuryError
-from jury.runner.entries import entries
+from jury.runner.entries import entries, from_stdin
 from jury.runner.spec import KINDS, RunSpec
 from jury.runner.totals import Totals
 from jury.store import RunManifest
@@ -123,14 +123,17 @@ def is_written(folder: Path) -> bool:
 
 
 def count_items(manifest: RunManifest) -> int | None:
-    """How many items the data of a run hold; None where that cannot be told (a pipe, data that are gone, sessions)."""
-    path, spec = manifest.data.get("path"), manifest.spec
-    if not isinstance(path, str) or path == "-" or not Path(path).is_file():
+    """How many items the data of a run hold: one file, a folder, all of a pattern or a list.
+
+    None where that cannot be told (a pipe, data that are gone or were in memory).
+    """
+    path, spec = manifest.data.get("path") or manifest.data.get("paths"), manifest.spec
+    if not path:
         return None
     kind = manifest.kind if manifest.kind in KINDS else "pointwise"
-    given = {name: spec.get(name) for name in ("limit", "encoding", "delimiter")}
+    given = {name: spec.get(name) for name in ("limit", "encoding", "delimiter", "target", "format")}
     try:
         same = RunSpec(path, kind=kind, map=cast("Any", manifest.data.get("map") or {}), **cast("Any", given))
-        return sum(1 for _ in entries(same))
+        return None if from_stdin(same) else sum(1 for _ in entries(same))
     except JuryError:
         return None

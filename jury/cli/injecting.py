@@ -15,6 +15,7 @@ from jury.injection import AGAIN, InjectionReport, Moved, audit
 from jury.prompts import load
 from jury.proving import read_cases
 from jury.stats import wilson
+from jury.summary import count
 
 
 def injection(prompt: str, who: Sequence[str], cases: str | None, as_json: bool, *, criteria: str | None = None) -> int:
@@ -39,7 +40,7 @@ def worse(report: InjectionReport) -> list[Moved]:
 
 
 def _print(report: InjectionReport) -> None:
-    lines = [f"{report.prompt}: {report.items} items, {report.calls} calls"]
+    lines = [f"{report.prompt}: {count(report.items, 'item')}, {count(report.calls, 'call')}"]
     for attack in dict.fromkeys(r.attack for r in report.rows):
         lines.append(f"  {attack}")
         lines += [f"    {r.judge}: {_told(r, report.wish)}" for r in report.rows if r.attack == attack]

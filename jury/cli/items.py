@@ -12,6 +12,7 @@ from jury.cli.asked import Asked
 from jury.data import Output
 from jury.datasets import FIELDS, STDIN, Row, find, parse_map, rows, to_pair
 from jury.errors import DataError, JuryError
+from jury.summary import count
 from jury.tasks import in_thread
 
 T = TypeVar("T")
@@ -111,4 +112,4 @@ def row_at(asked: Asked, number: int) -> Row:
         if row.number == number:
             return row
         last = row.number
-    raise DataError(f"{asked.file} has {last} rows; there is no row {number}", "no_rows", file=asked.file)
+    raise DataError(f"{asked.file} has {count(last, 'row')}; there is no row {number}", "no_rows", file=asked.file)

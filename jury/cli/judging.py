@@ -12,6 +12,7 @@ from jury import __version__
 from jury.budget import Budget
 from jury.cli import exits, tables
 from jury.cli.asked import Asked, listed, pairwise, pointwise
+from jury.cli.calling import called
 from jury.cli.items import Items, comes_once, no_input, pair_fields
 from jury.cli.paying import capped, left_lines, quoted
 from jury.cli.progress import Progress
@@ -218,17 +219,18 @@ def _next(asked: Asked, run: _Run, command: str) -> list[tuple[str, str]]:
     """Where the results are, and what to try next: two lines at most."""
     lines: list[str] = []
     shown, odd = run.tally.shown
+    name = called()
     failed = next((k.number for k in shown if odd or getattr(k.result, "passed", None) is False), None)
     if run.tally.errors and len(run.tally.errors) == len(run.tally.judges) and not run.tally.free:
-        lines.append("jury check --call --judges ...   one test call to each judge")
+        lines.append(f"{name} check --call --judges ...   one test call to each judge")
     if failed is not None and not comes_once(asked.file):
-        lines.append(f"jury render {asked.file} --row {failed} ...   the exact texts the judges read")
+        lines.append(f"{name} render {asked.file} --row {failed} ...   the exact texts the judges read")
     if not asked.output:
-        lines.append(f"jury {command} ... -o DIR   keeps every vote with its reason")
+        lines.append(f"{name} {command} ... -o DIR   keeps every vote with its reason")
     else:
         folder, item = shlex.quote(asked.output), failed or 1
-        lines.insert(0, f"jury show {folder} {item}   who voted what on that item, and why")
-        lines.append(f"jury report {folder}   every item with its votes, findings, how judges agree")
+        lines.insert(0, f"{name} show {folder} {item}   who voted what on that item, and why")
+        lines.append(f"{name} report {folder}   every item with its votes, findings, how judges agree")
     if len(listed(asked.judges)) == 1:
         lines.append("--judges a,b,c   several judges: one is one opinion")
     where = [("results", str(run.folder.path / RESULTS))] if run.folder.path else []

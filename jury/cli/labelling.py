@@ -16,6 +16,7 @@ from jury.label.sampling import Sampling
 from jury.label.serving import check_extra
 from jury.label.words import as_data, number, sayings
 from jury.store import Run
+from jury.summary import count
 
 ENDS = 'It ends with "Finish and close" on the page, or Ctrl-C; labels are kept.'
 
@@ -49,7 +50,8 @@ def label(folder: str, asked: LabelOptions) -> int:
     desk = Desk(Run.open(folder), plan)
     start = desk.next()
     words = (
-        f"{visible(desk.run.manifest.name)}: {start['target']} of {start['items']} items for {visible(plan.labeller)}"
+        f"{visible(desk.run.manifest.name)}: {start['target']} of {count(start['items'], 'item')} "
+        f"for {visible(plan.labeller)}"
     )
     _say(f"{words}, {start['done']} labelled so far. Labels: {desk.run.folder / 'labels.jsonl'}")
     serve(

@@ -110,7 +110,7 @@ def _print(spec: PromptSpec, wrong: Sequence[str], report: PromptReport | None) 
         if case.is_wrong:
             told += f"; wrong {_share(case.wrong)}"
         console.print(told, style="red" if case.is_wrong else "yellow" if case.is_unstable else None, markup=False)
-    asked = f"  of {len(report.cases)} examples, {report.times} times each"
+    asked = f"  of {tables.count(len(report.cases), 'example')}, {tables.count(report.times, 'time')} each"
     console.print(f"{asked}: wrong {_share(report.wrong)}, unstable {_share(report.unstable)}")
 
 

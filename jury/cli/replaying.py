@@ -9,6 +9,7 @@ from jury.cli.progress import Progress
 from jury.cli.writing import print_json
 from jury.runner import ReplayReport
 from jury.runner import replay as replay_folder
+from jury.summary import count
 
 _SHOWN = 20
 
@@ -33,12 +34,13 @@ def _print(report: ReplayReport) -> None:
     left = len(report.differences) - _SHOWN
     if left > 0:
         console.print(f"... and {left} more (--json shows all)")
-    chain = f"{len(report.damage)} places are damaged" if report.damage else "every line is as it was written"
-    same = "all verdicts are the same" if report.same else f"{len(report.differences)} differences"
+    damaged = f"{count(len(report.damage), 'place is', 'places are')} damaged"
+    chain = damaged if report.damage else "every line is as it was written"
+    same = "all verdicts are the same" if report.same else count(len(report.differences), "difference")
     tables.facts(
         console,
         [
-            ("replayed", f"{report.items:,} items from {report.judgments:,} judgments: {same}"),
+            ("replayed", f"{count(report.items, 'item')} from {count(report.judgments, 'judgment')}: {same}"),
             ("chain", chain),
             *([("note", "the rule is a function: votes were compared, verdicts were not")] if report.unfolded else []),
         ],

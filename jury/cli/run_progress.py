@@ -8,6 +8,7 @@ from typing import Any
 
 from jury.cli.progress import Progress
 from jury.runner.totals import Totals
+from jury.summary import count
 
 
 class RunProgress(Progress):
@@ -44,7 +45,7 @@ class RunProgress(Progress):
 
     @property
     def _money(self) -> str:
-        saved = f", {self.totals.calls_saved:,} calls saved" if self.totals.calls_saved else ""
+        saved = f", {count(self.totals.calls_saved, 'call')} saved" if self.totals.calls_saved else ""
         spent = self.spent + self.target_spent
         return f"${spent:.4f}{saved}" if spent or saved else ""
 

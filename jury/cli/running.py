@@ -14,6 +14,7 @@ from rich.text import Text
 
 from jury.cli import exits, tables
 from jury.cli.asked import listed
+from jury.cli.calling import called
 from jury.cli.functions import is_function, load_function
 from jury.cli.items import holds_nothing
 from jury.cli.paying import left_lines
@@ -237,9 +238,9 @@ def _asked(report: RunReport) -> str:
 
 def _next(report: RunReport) -> list[tuple[str, str | Text]]:
     """What to try next."""
-    folder = quoted(str(report.folder))
-    lines = [f"jury show {folder}   the items to look at; jury show {folder} 1   who voted what on one, and why"]
-    lines.append(f"jury report {folder}   every item with its votes, findings, how judges agree")
+    name, folder = called(), quoted(str(report.folder))
+    lines = [f"{name} show {folder}   the items to look at; {name} show {folder} 1   who voted what on one, and why"]
+    lines.append(f"{name} report {folder}   every item with its votes, findings, how judges agree")
     return [("next" if i == 0 else "", text) for i, text in enumerate(lines)]
 
 
@@ -247,7 +248,7 @@ def _cascade(totals: Mapping[str, Any]) -> str:
     """How many items each tier had the last word on."""
     told = ", ".join(f"{n:,} by tier {tier}" for tier, n in totals["tiers"].items())
     people = f"; {totals['for_people']:,} of them for people" if totals["for_people"] else ""
-    saved = f"; {totals['calls_saved']:,} calls saved" if totals["calls_saved"] else ""
+    saved = f"; {tables.count(totals['calls_saved'], 'call')} saved" if totals["calls_saved"] else ""
     n = totals["checked"]
     checked = f"; checked on {n:,}, the full panel differs on {totals['differed']:,}" if n else ""
     return f"settled {told}{people}{saved}{checked}"

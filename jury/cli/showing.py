@@ -10,6 +10,7 @@ from typing import Any, cast
 from rich.text import Text
 
 from jury.cli import exits, tables
+from jury.cli.calling import called
 from jury.cli.following import count_items
 from jury.cli.item_view import show_item
 from jury.cli.progress import Progress
@@ -97,7 +98,7 @@ def show(folder: str, item: str | None, *, full: bool, prompt: bool, limit: int,
         tables.told(console, _which(seen, len(shown)), style="dim")
         example = str(shown[0][0].get("id"))
         tables.told(
-            console, f"jury show {quoted(folder)} {quoted(example)}   its texts, votes and reasons", style="dim"
+            console, f"{called()} show {quoted(folder)} {quoted(example)}   its texts, votes and reasons", style="dim"
         )
     return exits.OK
 
@@ -180,7 +181,7 @@ def _judges(judges: tuple[Mapping[str, Any], ...]) -> str:
 
 def _which(seen: Seen, shown: int) -> str:
     unsettled = sum(n for word, n in seen.totals.counts.items() if word not in SETTLED)
-    parts = [f"{unsettled} of {seen.items} items failed or have no verdict"] if unsettled else []
+    parts = [f"{unsettled} of {tables.count(seen.items, 'item')} failed or have no verdict"] if unsettled else []
     between = seen.n_split - seen.n_flipped
     parts += [f"judges were split on {between}"] if between else []
     parts += [f"a judge changed sides with the order on {seen.n_flipped}"] if seen.n_flipped else []

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from jury.cli.tally import Kept, Tally
 from jury.results import Comparison, PairVote, PanelResult, Usage, Vote
-from jury.summary import UNASKED, Summary, WinRate, beside, outcome, percent
+from jury.summary import UNASKED, Summary, WinRate, beside, count, outcome, percent
 
 NARROWEST = 12  # columns for the reasons; below, -o DIR has them
 WIDEST = 110  # columns; wider lines are hard to read
@@ -67,7 +67,7 @@ def verdict_table(tally: Tally, console: Console) -> None:
     rows_table(rows, tally.judges, console)
     if tally.n > len(rows):
         which = "that did not pass" if only_odd and not isinstance(rows[0].result, Comparison) else "without a winner"
-        shown = f"the first {len(rows)} rows {which}" if only_odd else f"the first {len(rows)}"
+        shown = f"the first {count(len(rows), 'row')} {which}" if only_odd else f"the first {len(rows)}"
         console.print(Text(f"{shown} of {tally.n}; -o DIR keeps all", style="dim"))
     console.print()
 
@@ -186,11 +186,6 @@ def reason(name: str) -> str:
     return _REASONS.get(name, name.replace("_", " "))
 
 
-def count(n: int, what: str) -> str:
-    """`1 item`, `2,000 items`."""
-    return f"{n:,} {what}{'s' * (n != 1)}"
-
-
 def so_far(judged: int, total: int | None) -> str:
     """How far a run came that did not come to its end."""
     if total is None:
@@ -279,7 +274,8 @@ def comparison_lines(rate: WinRate, tally: Tally) -> list[tuple[str, str | Text]
     if tally.both_orders:
         flips = sum(tally.flips.values())
         kinds = ", ".join(f"{n} {kind}" for kind, n in tally.flips.most_common())
-        told = f"{percent(flips, tally.both_orders)}  {flips} of {tally.both_orders} votes changed with the order"
+        votes = count(tally.both_orders, "vote")
+        told = f"{percent(flips, tally.both_orders)}  {flips} of {votes} changed with the order"
         lines.append(("flips", told + (f" ({kinds})" if kinds else "")))
     return lines + _common(tally)
 

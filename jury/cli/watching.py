@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jury.cli import exits, tables
+from jury.cli.calling import called
 from jury.cli.following import Following, count_items
 from jury.cli.progress import Progress
 from jury.cli.rates import count_words, interval, other_words, quoted, rate_words
@@ -40,6 +41,7 @@ class Watch:
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     total: int | None = None
+    tried: bool = False  # the data were looked at: without a total there is none to be had
     _begun: float = 0.0
     _first: int = 0
 
@@ -60,6 +62,7 @@ class Watch:
     def _count(self) -> None:
         manifest = self.seen.manifest
         self.total = count_items(manifest) if manifest is not None else None
+        self.tried = True
 
     def follow(self, show: Callable[[], None]) -> None:
         """Looks until nobody writes the folder any more, with `show` after each look."""
@@ -85,9 +88,10 @@ class Watch:
 
     @property
     def counted(self) -> str:
-        """`120 of 400 items`."""
+        """`120 of 400 items`; `120 items of an unknown total`."""
         if self.total is None:
-            return tables.count(self.seen.done, "item")
+            unknown = self.tried and self.seen.running
+            return tables.count(self.seen.done, "item") + (" of an unknown total" if unknown else "")
         return f"{self.seen.done:,} of {tables.count(self.total, 'item')}"
 
     @property
@@ -208,7 +212,7 @@ def _ended(one: Watch, console: Console, as_json: bool) -> int:
         how = "finished" if finished else "interrupted" if last.get("halted") else "ended before its end"
         fault = f" ({last['fault']})" if not finished and last.get("fault") else ""
         more = "" if finished else "; the same jury run goes on"
-        tables.told(console, f"{how}{fault}{more}   jury show {quoted(str(one.seen.folder))}", whole=True)
+        tables.told(console, f"{how}{fault}{more}   {called()} show {quoted(str(one.seen.folder))}", whole=True)
     if not finished:
         return exits.INTERRUPTED if last.get("halted") else exits.USAGE
     return exits.OK if totals.usable else exits.NO_RESULT

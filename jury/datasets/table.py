@@ -12,6 +12,7 @@ from itertools import chain, islice
 
 from jury.datasets.jsonlines import looks_like_json
 from jury.datasets.source import Source
+from jury.summary import count
 
 Record = tuple[int, dict[str, str]]
 _DELIMITERS = ",;\t|"
@@ -74,7 +75,7 @@ class _Rows:
     def _ragged(self, cells: list[str]) -> str:
         have, want = len(cells), len(self.columns)
         sign = _NAMES.get(self.delimiter, self.delimiter)
-        counted = f"{have} cell{'s' * (have != 1)} where the header has {want} (delimiter: {sign})"
+        counted = f"{count(have, 'cell')} where the header has {want} (delimiter: {sign})"
         if have < want:
             return f"{counted}; missing: {', '.join(self.columns[have:])}"
         return f"{counted}; put cells that hold the delimiter into quotes"

@@ -18,6 +18,7 @@ from jury.results import PanelResult
 from jury.stats import Estimate, alpha_interval, cohen_kappa, labels_for_half_width, undefined, wilson
 from jury.stats.table import Category
 from jury.store import Label
+from jury.summary import count
 
 PANEL = "the panel"
 MOST = 20  # items listed
@@ -230,7 +231,9 @@ def _notes(desk: Desk, mine: Sequence[Label], used: Sequence[Label]) -> list[str
             "No rate of the run follows from them."
         )
     if len(used) < len(mine):
-        found.append(f"{len(mine) - len(used)} labels on items that were not drawn at random are left out here.")
+        left = len(mine) - len(used)
+        was = "is" if left == 1 else "are"
+        found.append(f"{count(left, 'label')} on items that were not drawn at random {was} left out here.")
     if any(label.saw_verdict for label in used):
         found.append("Labels were given with the panel's verdict in view: they agree with it more than blind ones do.")
     return found

@@ -7,6 +7,7 @@ from typing import Any
 
 from jury.label.findings import FEW, Findings, Needed
 from jury.stats import Estimate
+from jury.summary import count
 
 
 def percent(estimate: Estimate) -> str:
@@ -24,15 +25,16 @@ def sayings(found: Findings) -> list[str]:
     panel = found.rows[0]
     made: list[str] = []
     if found.measure == "alpha":
-        made.append(f"Krippendorff's alpha of you and the panel: {number(panel.beyond)} on {panel.agreement.n} items.")
+        common = count(panel.agreement.n, "item")
+        made.append(f"Krippendorff's alpha of you and the panel: {number(panel.beyond)} on {common}.")
     elif panel.agreement.value is None:
         made.append("The panel and you have no item in common yet.")
     else:
         equal = round(panel.agreement.value * panel.agreement.n)
         share = percent(panel.agreement)
-        made.append(f"The panel agrees with you on {equal} of {panel.agreement.n} items: {share}.")
+        made.append(f"The panel agrees with you on {equal} of {count(panel.agreement.n, 'item')}: {share}.")
     if found.na:
-        made.append(f"{_counted(found.na, 'item')} you called NA, left out of agreement.")
+        made.append(f"{count(found.na, 'item')} you called NA, left out of agreement.")
     if found.needed is not None:
         made.append(_missing(found.needed))
     return [*made, *found.notes]
@@ -47,9 +49,10 @@ def _missing(needed: Needed) -> str:
         planned += f", as is usual: yours is counted on from {FEW} labels on"
     most = f", {needed.at_most} at most" if needed.at_most > needed.total else ""
     if needed.total <= needed.items:
-        return f"{_counted(needed.more, 'more label')} for {points} ({needed.total} in all {planned}{most})."
+        return f"{count(needed.more, 'more label')} for {points} ({needed.total} in all {planned}{most})."
     reach = f"all of its {needed.items} give ±{100 * needed.reach:.0f} points"
-    return f"{points} takes {needed.total} labels {planned}{most}; the run has fewer items: {reach}. Judge more items."
+    takes = f"{points} takes {count(needed.total, 'label')} {planned}{most}"
+    return f"{takes}; the run has fewer items: {reach}. Judge more items."
 
 
 def number(estimate: Estimate) -> str:
@@ -66,7 +69,3 @@ def as_data(found: Findings) -> dict[str, Any]:
     if found.needed is not None:
         made["needed"]["more"] = found.needed.more
     return {**made, "sayings": sayings(found)}
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}" + ("" if n == 1 else "s")

@@ -8,7 +8,7 @@ from jury.report import words
 from jury.report.parts import Changed, Difference, Head, PairFacts, Rate, Target
 from jury.results import Comparison
 from jury.stats import undefined, wilson
-from jury.summary import position_bias, win_rate
+from jury.summary import count, position_bias, win_rate
 
 NAMES = ("model_a", "model_b")
 _BETTER = {
@@ -65,7 +65,7 @@ def _ranking(audit: Audited, seed: int) -> PairFacts:
         )
         for t in found.targets
     )
-    left = f"{found.left_out} votes were no game (flips, no verdict). " if found.left_out else ""
+    left = f"{count(found.left_out, 'vote was', 'votes were')} no game (flips, no verdict). " if found.left_out else ""
     return PairFacts(
         Rate(None),
         ranking=targets,

@@ -13,6 +13,7 @@ from jury.results import Comparison, Failure, PairVote, Vote
 from jury.stats import PairMatrix, pair_matrix, position_bias, undefined, wilson
 from jury.stats.bias import PositionBias
 from jury.stats.table import Category
+from jury.summary import count
 
 ODD = 0.7  # below this share of votes alike, a pair of judges is worth a look
 _PART = "asking stopped early: the verdicts are not of the full panel"
@@ -244,5 +245,5 @@ def _stability(judges: Sequence[JudgeFacts], again: Stability) -> str:
         return "Every question was asked once: stability is not known (`repetitions: 3` shows it)."
     value, worst = max(known, key=lambda k: k[0])
     if not value:
-        return f"Asked {again.repetitions} times, no judge contradicted itself."
+        return f"Asked {count(again.repetitions, 'time')}, no judge contradicted itself."
     return f"Asked again, {worst.id} contradicts itself on {words.share(value)} of the items, the most of all judges."

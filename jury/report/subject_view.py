@@ -9,6 +9,7 @@ from jury.report.figures import figure
 from jury.report.layout import badge, capital, card, ends, first, link, meter, section, sentence
 from jury.report.markup import Content, Markup, own, remark, table, tag
 from jury.report.parts import CriterionFacts, Difference, Finding, ItemFacts, PairFacts, Report
+from jury.summary import count
 
 MOST_LINKS = 40
 _FLIPS = {
@@ -171,7 +172,7 @@ def difference(report: Report) -> Markup | None:
     head = report.head
     rows = [(found.other, *ends(found.other_rate)), (head.name, *ends(head.rate))]
     plot = plots.intervals("Both runs", "Points are rates, lines their 95% intervals.", rows)
-    both = f"{found.common:,} items in both, {found.only_here:,} only here, {found.only_there:,} only there"
+    both = f"{count(found.common, 'item')} in both, {found.only_here:,} only here, {found.only_there:,} only there"
     told = [
         remark(found.sentence or "Compared", "h3"),
         tag("p", f"{capital(head.rate_name)}: difference {found.rate.text}", class_="says"),

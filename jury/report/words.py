@@ -6,7 +6,7 @@ import math
 
 from jury.report.parts import Rate
 from jury.stats import Estimate
-from jury.summary import percent
+from jury.summary import count, percent
 
 UNDEFINED = "n/a"
 __all__ = ["UNDEFINED", "count", "money", "number", "percent", "points", "rate", "share", "shown"]
@@ -56,11 +56,6 @@ def money(cost: float | None, calls: int) -> str:
     if cost is None:
         return "unknown" if calls else "$0"
     return "$0" if cost == 0 else f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
-
-
-def count(n: int, word: str, many: str | None = None) -> str:
-    """`1 item`, `3 items`."""
-    return f"{n:,} {word if n == 1 else many or word + 's'}"
 
 
 def shown(value: object) -> str:

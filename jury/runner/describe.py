@@ -59,7 +59,7 @@ def manifest_of(spec: RunSpec, jury: AnyJury, name: str) -> RunManifest:
         judges=tuple(_seat(s) for s in panel.seats),
         stand_ins=tuple(_seat(s) for s in panel.stand_ins),
         prompts=prompts,
-        data={"path": spec.data if isinstance(spec.data, str) else None, "map": dict(spec.map)},
+        data={**source_of(spec), "map": dict(spec.map)},
     )
 
 
@@ -87,8 +87,16 @@ def _session_manifest(spec: RunSpec, jury: SessionJury, name: str) -> RunManifes
         judges=tuple(_seat(s) for s in first.seats) if first else (),
         stand_ins=tuple(_seat(s) for s in first.stand_ins) if first else (),
         prompts={s.digest: s.kept() for s in specs},
-        data={"path": spec.data if isinstance(spec.data, str) else None},
+        data=source_of(spec),
     )
+
+
+def source_of(spec: RunSpec) -> dict[str, Any]:
+    """Where the data came from, as far as it has a name: a path or a pattern, or a list of them."""
+    data: Any = spec.data
+    if isinstance(data, list | tuple) and data and all(isinstance(d, str | Path) for d in cast("list[Any]", data)):
+        return {"path": None, "paths": [str(d) for d in cast("list[Any]", data)]}
+    return {"path": data if isinstance(data, str) else None}
 
 
 def _panel_words(jury: AnyJury) -> dict[str, Any]:

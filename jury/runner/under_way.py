@@ -8,6 +8,7 @@ from typing import Any
 
 from jury.errors import ConfigError
 from jury.store.lines import read_lines
+from jury.summary import count
 
 FILE = "batches.jsonl"
 _ENDED = ("collected", "lost")
@@ -33,6 +34,6 @@ def check_none(folder: Path, providers: Iterable[str]) -> None:
     if batches:
         asked = sum(int(b.get("count") or 0) for b in batches)
         raise ConfigError(
-            f"{asked} questions of {folder} are in batches that are under way, and paid for: go on with --batch, which "
-            f"collects them (or delete {FILE} there to ask them again, live)"
+            f"{count(asked, 'question')} of {folder} {'is' if asked == 1 else 'are'} in batches that are under way, "
+            f"and paid for: go on with --batch, which collects them (or delete {FILE} there to ask them again, live)"
         )

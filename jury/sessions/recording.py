@@ -29,8 +29,8 @@ async def record(
     """The reports on sessions, in their order, kept in a run folder of kind `session`.
 
     `budget`: US dollars that the folder may cost, all passes together. Raises `ConfigError` where a prompt was edited
-    under a version that the folder has results of, unless `force`, or a context is missing; `DataError` where the folder
-    is locked, foreign or cannot be written.
+    under a version that the folder has results of, unless `force`, or a context is missing; `DataError` where the
+    folder is locked, foreign or cannot be written.
     """
     jury.check_context()
     named = [{"session": replace(one.session, id=one.id)} for one in recordings(list(sessions))]
