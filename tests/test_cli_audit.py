@@ -7,9 +7,12 @@ import random
 
 import pytest
 
+from jury import JudgeSpec, ScriptedProvider, llm_jury
 from jury.cli.__main__ import main
 from jury.providers import prices, registry
 from jury.providers.prices import Price
+from jury.results import Usage
+from jury.runner import RunSpec, run_sync
 from tests.audit.runs import pairwise, pointwise
 
 
@@ -326,3 +329,23 @@ def test_pairs_are_gated_by_the_win_rate_of_a(folder, capsys):
     out = jury(capsys, "gate", str(folder / "pairs"), "--pass-rate", ">=0.5")[1]
     assert "win rate of A" in out
     assert "pass rate" not in out
+
+
+def kind(output):
+    return len(output) > 8
+
+
+def dear(output):
+    return {"value": len(output) > 8, "usage": Usage(1, 10, 5, cost=0.02)}
+
+
+def test_a_judge_function_costs_what_it_says_or_nothing(tmp_path, capsys):
+    rows = [{"id": str(i), "input": "q", "output": f"answer {i}"} for i in range(10)]
+    run_sync(RunSpec(rows, llm_jury(criteria="c", judges=[kind]), cache=False), tmp_path / "free")
+    assert "price              free" in jury(capsys, "worth", str(tmp_path / "free"))[1]
+    assert json.loads(jury(capsys, "worth", str(tmp_path / "free"), "--json")[1])["price"] == 0.0
+    run_sync(RunSpec(rows, llm_jury(criteria="c", judges=[kind, dear]), cache=False), tmp_path / "paid")
+    assert "$0.0200 for each decided item" in jury(capsys, "worth", str(tmp_path / "paid"))[1]
+    model = JudgeSpec("scripted/x", provider=ScriptedProvider(lambda request: '{"explanation": "", "value": true}'))
+    run_sync(RunSpec(rows, llm_jury(criteria="c", judges=[kind, model]), cache=False), tmp_path / "open")
+    assert "price              unknown" in jury(capsys, "worth", str(tmp_path / "open"))[1]

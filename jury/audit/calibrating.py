@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from jury.audit.early import polled
+from jury.audit.early import ONLY_WHERE, Polled, polled
 from jury.audit.people import SAMPLED
 from jury.audit.reading import Audited, Judged
 from jury.errors import ConfigError
@@ -39,7 +39,7 @@ from jury.stats import (
 )
 from jury.stats.table import Category
 from jury.store import RunManifest
-from jury.weighing import Fitted, fit, held_for, plurality_of
+from jury.weighing import ENOUGH_LABELS, Fitted, fit, held_for, plurality_of
 from jury.weighing import expired as why_expired
 
 PANEL = "the panel"
@@ -174,9 +174,10 @@ def calibrate(audit: Audited, *, sampled: str, part: str = "development", exclud
     if len(audit.judges) > 1:
         columns |= {judge: seen.fair(judge, audit.votes_of(judge)) for judge in audit.judges}
     rows = [
-        _row(name, votes, [truth[i] for i in table_rows], table_rows, (audit, sampled))
+        _nothing(name) if name in seen.late and not seen.lot
+        else _row(name, votes, [truth[i] for i in table_rows], table_rows, (audit, sampled))
         for name, votes in columns.items()
-    ]
+    ]  # fmt: skip
     raw, corrected = _rates(audit, usable, sampled)
     made_for, weights = holds_for(audit.run.manifest), weights_from(audit, left_out)
     brier, error = _confidence(audit, weights, table_rows) if part == "test" else (_UNSEEN, _UNSEEN)
@@ -194,7 +195,7 @@ def calibrate(audit: Audited, *, sampled: str, part: str = "development", exclud
         weights=weights,
         brier=brier,
         confidence_error=error,
-        notes=(*_notes(sampled, len(labelled) - len(usable), rows[0]), *_of_people(audit), *filter(None, [seen.note])),
+        notes=(*_notes(sampled, len(labelled) - len(usable), rows[0]), *_of_people(audit), *_of_early(seen, weights)),
         holds_for=made_for,
         people=people_agree(audit),
     )
@@ -244,19 +245,50 @@ def _of_people(audit: Audited) -> list[str]:
 
 
 def weights_from(audit: Audited, exclude: Iterable[str] = (), method: str = "auto") -> Fitted:
-    """Weights fitted on the votes of a run and the labels of the development part (`jury.weighing.fit`)."""
-    from dataclasses import replace
+    """Weights fitted on the votes of a run and the labels of the development part (`jury.weighing.fit`).
 
-    left_out = set(exclude)
-    table = audit.table() if audit.labels else None
-    if table is None:
+    Where asking stopped early, on the items that all were asked about in any case, if these have labels enough; else
+    without the judges that were asked late, whose votes then count as the median of the others.
+    """
+    if not audit.labels:
         raise ConfigError("weights need verdicts with labels or a pass mark; the run has a plain numeric scale")
-    truth = [
+    left_out, seen = set(exclude), polled(audit)
+    ground, truth = audit, _development(audit, left_out)
+    if seen.early:
+        drawn = seen.whole(audit)
+        ground = replace(audit, judges=tuple(judge for judge in audit.judges if judge not in seen.late))
+        labels = [] if drawn is None else _development(drawn, left_out)
+        if drawn is not None and sum(label is not None for label in labels) >= ENOUGH_LABELS:
+            ground, truth = drawn, labels
+    table = ground.table() if ground.judges else audit.table()
+    if not ground.judges:
+        made = plurality_of(table, method, "no judge was asked about every item: all judges count alike")
+    else:
+        made = fit(method, table, truth) if table.n else plurality_of(table, method, "the run has no results")
+    return replace(made, holds_for=holds_for(audit.run.manifest))
+
+
+def _development(audit: Audited, left_out: set[str]) -> list[Category | None]:
+    """The labels of the development part; None for the others."""
+    return [
         label if one.item.id not in left_out and part_of(one.item.id) == "development" else None
         for one, label in zip(audit.judged, audit.truth(), strict=True)
     ]
-    made = fit(method, table, truth) if table.n else plurality_of(table, method, "the run has no results")
-    return replace(made, holds_for=holds_for(audit.run.manifest))
+
+
+def _of_early(seen: Polled, weights: Fitted) -> list[str]:
+    """What stopping early left out, and what the weights rest on then."""
+    if not seen.early:
+        return []
+    late = [judge for judge in seen.late if judge not in weights.judges]
+    if late:
+        return [
+            seen.of_judges,
+            f"weights: fitted without {', '.join(late)}, whose votes count as the median of the others",
+        ]
+    if weights.method == "plurality":
+        return [seen.of_judges]
+    return [seen.of_judges, f"weights: fitted on the {len(seen.lot)} items that all were asked about {seen.drawn}"]
 
 
 def _row(
@@ -292,6 +324,12 @@ def _row(
     return AgainstPeople(name, table, found, agreement, ac1, lean)
 
 
+def _nothing(name: str) -> AgainstPeople:
+    """A judge whose votes are a choice of the hard items."""
+    why = undefined("no_data", ONLY_WHERE)
+    return AgainstPeople(name, confusion([], []), JudgeAccuracy(why, why, why, why, why), why, why, None)
+
+
 _UNSEEN = undefined("no_data", "measured on the test part, which the weights have not seen")
 
 
@@ -300,7 +338,7 @@ def _confidence(audit: Audited, weights: Fitted, rows: Sequence[int]) -> tuple[E
     if weights.source != "labels":
         nothing = undefined("no_data", f"no label supports the confidence: {weights.note or weights.source}")
         return nothing, nothing
-    table = audit.table().rows(rows)
+    table = replace(audit, judges=weights.judges).table().rows(rows)
     truth = table.codes_of([audit.truth()[i] for i in rows])
     said = weights.verdicts(table)
     usable = (truth >= 0) & (said >= 0)

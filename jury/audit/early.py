@@ -43,17 +43,22 @@ class Polled:
 
     @property
     def note(self) -> str:
-        """One plain sentence; empty where everybody was asked."""
+        """One plain sentence about the panel; empty where everybody was asked."""
+        return self._told("numbers about the panel are of")
+
+    @property
+    def of_judges(self) -> str:
+        """One plain sentence about single judges; empty where everybody was asked."""
+        return self._told("what was said then counts on")
+
+    def _told(self, rest: str) -> str:
         if not self.late:
             return ""
         who = ", ".join(self.late)
         was = "was" if len(self.late) == 1 else "were"
         says = f"asking stopped early: {who} {was} asked only where the others disagreed"
         if self.lot:
-            return (
-                f"{says}, so numbers about the panel are of the {len(self.lot)} items that all were asked about "
-                f"{self.drawn}"
-            )
+            return f"{says}, so {rest} the {len(self.lot)} items that all were asked about {self.drawn}"
         return f"{says}, which says nothing about the judge, so numbers that rest on it are left out"
 
     def fair(self, judge: str, votes: Sequence[Category | None]) -> list[Category | None]:

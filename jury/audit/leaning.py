@@ -1,7 +1,8 @@
 """Leanings of judges that have nothing to do with quality: the slot, the length, their own family. Effect sizes first.
 
 None of these numbers proves a bias by itself: longer answers may be better, and a family may be good. P-values are
-corrected over the judges (Holm). What cannot be computed is undefined with the reason, never "no bias".
+corrected over the judges (Holm). What cannot be computed is undefined with the reason, never "no bias". Of a judge that
+was asked only where the others differ (`early.py`), only the items count that all were asked about in any case.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jury.audit.early import ONLY_WHERE, Polled, polled
 from jury.audit.reading import Audited
 from jury.audit.repeats import Repeats, both_orders, first_of, repeats
 from jury.families import family
 from jury.stats import Estimate, holm, length_bias, newcombe, position_bias, self_preference, undefined
 from jury.stats.bias import PositionBias
+from jury.stats.table import Category
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class JudgeLeaning:
     `position`: None for single answers and one order. `length`: of pairs, how much the log odds of winning grow from
     "much shorter" to "much longer" (coefficient of tanh); of single answers, the pass rate of the longer half minus
     that of the shorter half. `own_family`: its rate for targets of its own family minus the other judges' rate for
-    them. P-values are corrected over the judges.
+    them, on the items that it voted on. P-values are corrected over the judges.
     """
 
     judge: str
@@ -42,7 +45,8 @@ def leanings(audit: Audited) -> tuple[JudgeLeaning, ...]:
     Families of targets are read from the rows of items: `model` of a single answer, `model_a` and `model_b` of a pair.
     """
     later = () if not audit.paired or audit.table().second is not None else repeats(audit)
-    found = [_one(audit, judge, later) for judge in audit.judges]
+    seen = polled(audit)
+    found = [_one(audit, judge, later, seen) for judge in audit.judges]
     corrected = (holm([one[2] for one in found]), holm([one[4] for one in found]), holm([one[6] for one in found]))
     return tuple(
         JudgeLeaning(one[0], one[1], corrected[0][i], one[3], corrected[1][i], one[5], corrected[2][i])
@@ -53,19 +57,26 @@ def leanings(audit: Audited) -> tuple[JudgeLeaning, ...]:
 _Raw = tuple[str, PositionBias | None, float | None, Estimate, float | None, Estimate, float | None]
 
 
-def _one(audit: Audited, judge: str, later: Sequence[Repeats]) -> _Raw:
-    position = _position(audit, judge, later) if audit.paired else None
+def _one(audit: Audited, judge: str, later: Sequence[Repeats], seen: Polled) -> _Raw:
+    if judge in seen.late and not seen.lot:
+        nothing = undefined("no_data", ONLY_WHERE)
+        return judge, None, None, nothing, None, nothing, None
+    position = _position(audit, judge, later, seen) if audit.paired else None
     p_position = position.p_value if position else None
-    length, p_length = _length(audit, judge)
-    own, p_own = _family(audit, judge)
+    votes = {name: seen.fair(name, audit.votes_of(name)) for name in audit.judges}
+    length, p_length = _length(audit, votes[judge])
+    own, p_own = _family(audit, judge, votes)
     return judge, position, p_position, length, p_length, own, p_own
 
 
-def _position(audit: Audited, judge: str, later: Sequence[Repeats]) -> PositionBias | None:
+def _position(audit: Audited, judge: str, later: Sequence[Repeats], seen: Polled) -> PositionBias | None:
     """From the verdicts in both orders; of a run in one order, from what was asked `later` in the other one."""
-    table = audit.table()
+    rows = list(seen.lot) if judge in seen.late else list(range(len(audit.judged)))
+    table = audit.table().rows(rows)
     if table.second is None:
-        pairs = [(first_of(a), first_of(b)) for a, b in both_orders([r for r in later if r.judge == judge])]
+        items = {audit.judged[at].item.id for at in rows}
+        own = [r for r in later if r.judge == judge and r.item in items]
+        pairs = [(first_of(a), first_of(b)) for a, b in both_orders(own)]
         return position_bias(pairs) if pairs else None
     at = table.judges.index(judge)
     columns: list[list[int]] = [codes[:, at].tolist() for codes in (table.first, table.second)]
@@ -73,8 +84,7 @@ def _position(audit: Audited, judge: str, later: Sequence[Repeats]) -> PositionB
     return position_bias(list(zip(said[0], said[1], strict=True)))
 
 
-def _length(audit: Audited, judge: str) -> tuple[Estimate, float | None]:
-    votes = audit.votes_of(judge)
+def _length(audit: Audited, votes: Sequence[Category | None]) -> tuple[Estimate, float | None]:
     if audit.paired:
         wins = [None if v is None else {"A": 1.0, "B": 0.0}.get(str(v), 0.5) for v in votes]
         items = [one.item for one in audit.judged]
@@ -96,7 +106,9 @@ def _length(audit: Audited, judge: str) -> tuple[Estimate, float | None]:
     return newcombe(*counts), self_preference(*counts).p_value
 
 
-def _family(audit: Audited, judge: str) -> tuple[Estimate, float | None]:
+def _family(
+    audit: Audited, judge: str, votes: Mapping[str, Sequence[Category | None]]
+) -> tuple[Estimate, float | None]:
     seats = {str(j.get("id")): j for j in audit.run.manifest.judges}
     seat = seats.get(judge, {})
     own = str(seat.get("family") or "") or (family(str(seat["model"])) if seat.get("model") else "")
@@ -104,11 +116,10 @@ def _family(audit: Audited, judge: str) -> tuple[Estimate, float | None]:
         return undefined("no_data", "a function is of no family"), None
     if not own:
         return undefined("no_data", "the family of the judge is not known"), None
-    votes = {name: audit.votes_of(name) for name in audit.judges}
     counts = [0, 0, 0, 0]
     for at, one in enumerate(audit.judged):
         liked = _side(audit, one.item.row, own)
-        if liked is None:
+        if liked is None or audit.passed(votes[judge][at]) is None:
             continue
         for name, said in votes.items():
             hit = audit.passed(said[at])

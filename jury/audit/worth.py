@@ -14,9 +14,8 @@ import numpy as np
 
 from jury.audit.annotators import AlternativeAnnotator, alternative_annotator
 from jury.audit.calibrating import part_of
-from jury.audit.early import IN_PART, polled
+from jury.audit.early import IN_PART, Polled, polled
 from jury.audit.reading import Audited
-from jury.results import Usage
 from jury.stats import (
     Estimate,
     PairedComparison,
@@ -58,7 +57,8 @@ class Worth:
     `one_more`: share of items whose verdict one more vote could change. `price`: US dollars per decided item, None
     where a price is unknown. `annotators` is the Alternative Annotator Test of the panel, where three people or more
     labelled the same items. `saying` puts it into words. Where asking stopped early, what is said of the panel is of
-    the items that everybody was asked about by lot, or undefined (`early.py`); `early` says so.
+    the items that everybody was asked about in any case, or undefined (`early.py`): then `best` is the best of those
+    that were asked about every item. `early` says so.
     """
 
     judges: int
@@ -85,32 +85,47 @@ def worth(audit: Audited, *, seed: int = 0) -> Worth:
     if whole is audit:
         return _said(_valued(audit, seed))
     standing = alternative_annotator(audit.verdicts(), _people(audit))
-    found = _unknown(audit) if whole is None else _valued(whole, seed)
+    found = _unknown(audit, seen) if whole is None else _valued(whole, seed)
     return _said(replace(found, price=_price(audit), annotators=standing, early=seen.note))
 
 
-def _unknown(audit: Audited) -> Worth:
-    """Of a panel that was asked only in part: nothing about the panel as a whole."""
+def _unknown(audit: Audited, seen: Polled) -> Worth:
+    """Of a panel that was asked only in part: nothing about the panel as a whole, but by labels which judge is best
+    of those that were asked about every item."""
     nothing = undefined("no_data", IN_PART)
     blind = PanelWorth(nothing, nothing, {})
     few = len(audit.labelled()) < ENOUGH
+    always = replace(audit, judges=tuple(judge for judge in audit.judges if judge not in seen.late))
+    best, agreement, against = None, nothing, None
+    if always.judges and not few:
+        rows = _rows(always.table())
+        best, agreement, against = _best(rows, audit.truth(), audit.verdicts(), _halves(audit), always)
     return Worth(
-        len(audit.judges), len(audit.judged), nothing, None, blind, few, None, nothing, None, None, nothing, None,
+        len(audit.judges), len(audit.judged), nothing, None, blind, few, best, agreement, against, None, nothing, None,
         alternative_annotator([], {}), (),
     )  # fmt: skip
+
+
+def _rows(table: VoteTable) -> list[list[Category | None]]:
+    """The vote of each judge on each item; None for none."""
+    plain: list[list[int]] = _plain_codes(table).tolist()
+    return [[None if c < 0 else table.labels[c] for c in row] for row in plain]
+
+
+def _halves(audit: Audited) -> list[bool]:
+    """Whether an item is of the half that is measured, not of the one that is chosen on."""
+    return [part_of(one.item.id) == "test" for one in audit.judged]
 
 
 def _valued(audit: Audited, seed: int) -> Worth:
     table = audit.table()
     truth, panel = audit.truth(), audit.verdicts()
-    codes = _plain_codes(table)
-    plain: list[list[int]] = codes.tolist()
-    rows = [[None if c < 0 else table.labels[c] for c in row] for row in plain]
+    codes, rows = _plain_codes(table), _rows(table)
     labelled = sum(t is not None for t in truth)
     by_votes = labelled < ENOUGH
     independent = _BLIND if by_votes else panel_worth(rows, truth, seed=seed, replicates=400)
     several = len(audit.judges) > 1 and bool(rows)
-    halves = [part_of(one.item.id) == "test" for one in audit.judged]
+    halves = _halves(audit)
     target = panel if by_votes else truth
     best, agreement, against = _best(rows, target, panel, halves, audit) if several else (None, _NONE, None)
     cheapest = _cheapest(codes, table, panel, halves, audit) if several else None
@@ -235,15 +250,20 @@ def _one_more(codes: IntArray, labels: int) -> Estimate:
 
 
 def _price(audit: Audited, judge: str | None = None) -> float | None:
-    """Mean US dollars of all calls, or of one judge's, for each decided item; None where a price is not known."""
-    usages: list[Usage | None] = []
+    """Mean US dollars of all calls, or of one judge's, for each decided item; None where a price is not known.
+
+    A judge function costs what it says it costs, and nothing where it says nothing.
+    """
+    manifest = audit.run.manifest
+    free = {str(seat.get("id")) for seat in (*manifest.judges, *manifest.stand_ins) if seat.get("function")}
+    costs: list[float | None] = []
     decided = 0
     for one in audit.judged:
         decided += one.said is not None
-        usages += [v.usage for v in one.result.votes if judge is None or v.judge == judge]
-    if not usages or any(u is None or u.cost is None for u in usages) or not decided:
-        return None
-    return sum(u.cost for u in usages if u is not None and u.cost is not None) / decided
+        votes = (v for v in one.result.votes if judge is None or v.judge == judge)
+        costs += [(0.0 if v.judge in free else None) if v.usage is None else v.usage.cost for v in votes]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) / decided if costs and decided and len(known) == len(costs) else None
 
 
 def _said(found: Worth) -> Worth:

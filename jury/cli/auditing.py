@@ -251,6 +251,7 @@ def bias(folder: str, options: AskOptions) -> int:
     ]
     head = ["judge", "first slot - second", "p", "length", "p", "own family", "p"]
     table("leanings (p corrected over the judges)", head, rows)
+    told([*filter(None, [polled(audit).of_judges])])
     told(reasons(*(e for x in found for e in (x.length, x.own_family))))
     told(["Longer answers may be better and a family may be good: a leaning is a reason to look, no proof."])
     return exits.OK
@@ -269,13 +270,19 @@ def _worth_lines(found: Worth) -> Iterator[tuple[str, str]]:
     if found.cheapest is not None:
         price = "" if found.cheapest.price is None else f", ${found.cheapest.price:.4f} an item"
         yield "cheapest that do", f"{', '.join(found.cheapest.judges)}: {cell(share, found.cheapest.same)}{price}"
-    yield "price", "unknown" if found.price is None else f"${found.price:.4f} for each decided item"
+    yield "price", _price(found)
     more = cell(share, found.one_more)
     yield "one more vote", more if more == UNKNOWN else f"could change {more} of the items"
     people = found.annotators
     if people.passes is not None:
         told_by = f"wins against {share(people.winning_rate)} of {len(people.people)} people"
         yield "stand-in for people", f"{told_by}, advantage {share(people.advantage)}"
+
+
+def _price(found: Worth) -> str:
+    if found.price is None:
+        return "unknown"
+    return f"${found.price:.4f} for each decided item" if found.price else "free"
 
 
 def worth(folder: str, labels: str | None, as_data: bool) -> int:

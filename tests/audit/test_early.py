@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from jury import JudgeSpec, ScriptedProvider, llm_jury
-from jury.audit import ONLY_WHERE, audited, calibrate, polled, worth
+from jury.audit import ONLY_WHERE, audited, calibrate, leanings, polled, worth
 from jury.cli.__main__ import main
 from jury.report.facts import facts
 from jury.report.markdown import to_markdown
@@ -70,6 +70,7 @@ def test_labels_hold_nothing_against_who_was_asked_late(tmp_path):
     found = calibrate(audit, sampled="random")
     rows = {row.name: row for row in found.rows}
     assert rows["c"].agreement.value is None
+    assert rows["c"].accuracy.tpr.why.endswith(ONLY_WHERE)
     assert rows["b"].agreement.value is not None
     assert any("asked only where" in note for note in found.notes)
 
@@ -109,3 +110,49 @@ def test_stability_says_of_which_items_a_late_judge_tells(tmp_path, capsys):
     assert ended.value.code == 0
     assert "c: only the 10 of these 30 items on which it was asked, since the others disagreed there" in said
     assert "b: only" not in said
+
+
+def test_weights_of_a_run_that_stopped_early_are_learned_from_votes_that_are_no_choice(tmp_path):
+    run = recorded(tmp_path / "run", n=150, stop="decided")
+    audit = audited(run, [Label(f"r{i}", "me", i % HARD != 0) for i in range(150)])
+    found = calibrate(audit, sampled="random")
+    assert found.weights.judges == ("a", "b")
+    assert found.weights.weights["b"] > found.weights.weights["a"]
+    assert "fitted without c, whose votes count as the median" in found.notes[-1]
+    tested = calibrate(audit, sampled="random", part="test")
+    assert tested.brier.value is not None
+    lot = recorded(tmp_path / "lot", n=150, escalate={"tiers": [["a", "b"], "rest"], "check": 0.5})
+    drawn = audited(lot, [Label(f"r{i}", "me", i % HARD != 0) for i in range(150)])
+    found = calibrate(drawn, sampled="random")
+    assert found.weights.judges == ("a", "b", "c")
+    assert found.weights.weights["c"] == pytest.approx(found.weights.weights["b"])  # they say the same there
+    assert found.notes[-1].startswith("weights: fitted on the ")
+
+
+def test_a_late_judge_has_no_leaning_but_on_the_lot(tmp_path, capsys):
+    stopped = leanings(audited(recorded(tmp_path / "run", n=60, stop="decided")))
+    assert [one.length.value is None for one in stopped] == [False, False, True]
+    assert stopped[2].length.why.endswith(ONLY_WHERE)
+    audit = audited(recorded(tmp_path / "lot", n=150, escalate={"tiers": [["a", "b"], "rest"], "check": 0.4}))
+    c = leanings(audit)[2]
+    assert c.length.n == len(polled(audit).lot)
+    with pytest.raises(SystemExit):
+        main(["bias", str(tmp_path / "lot")])
+    assert "what was said then counts on the" in capsys.readouterr().out
+
+
+def test_with_labels_the_best_of_those_who_were_always_asked_is_known(tmp_path):
+    run = recorded(tmp_path / "run", n=120, stop="decided")
+    found = worth(audited(run, [Label(f"r{i}", "me", i % HARD != 0) for i in range(120)]))
+    assert (found.best, found.best_agreement.value) == ("b", 1.0)
+    assert found.independent.votes.value is None
+
+
+def test_the_items_before_it_was_known_when_to_stop_speak_for_all(tmp_path):
+    run = recorded(tmp_path / "run", n=400, stop=0.95)
+    seen = polled(audited(run))
+    first = next(at for at, one in enumerate(audited(run).judged) if one.result.calls_saved)
+    assert seen.late
+    assert seen.lot == tuple(range(first))
+    assert seen.note.endswith("that all were asked about before it was known when to stop")
+    assert worth(audited(run)).items == first
