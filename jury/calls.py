@@ -74,7 +74,7 @@ async def call(
             if failed:
                 usage = Usage.total([*(e.usage for e in failed), usage])
             # Every field by its place: `replace` would take a quarter of this function's time.
-            return Reply(reply.text, reply.data, reply.model, usage, len(failed), latency, notes)
+            return Reply(reply.text, reply.data, reply.model, usage, len(failed), latency, notes, reply.message)
         finally:
             if admitted is not None:
                 admitted.done(outcome)

@@ -70,7 +70,8 @@ class Reply:
     """What a provider answered: the text for the parser, or `data` where a forced tool gave its input as an object.
 
     `retries` counts the failed attempts before this one; `usage` includes theirs. `notes` name what had to be adapted
-    (e.g. `temperature`: the model refused the setting and ran without it).
+    (e.g. `temperature`: the model refused the setting and ran without it). `message`: all that was said, in the shape
+    of the API, where tools were called; judges have no use for it, targets do.
     """
 
     text: str
@@ -80,6 +81,7 @@ class Reply:
     retries: int = 0
     latency_s: float = 0.0
     notes: tuple[str, ...] = ()
+    message: Any = None
 
 
 @frozen

@@ -10,6 +10,7 @@ import pytest
 
 from jury import ConfigError, DataPoint, ProviderError, Reply, ScriptedProvider, Usage
 from jury.data import Output, Reasoning, TargetError, Text, ToolCall
+from jury.providers import bodies
 from jury.store.outputs import StoredOutput, output_from_dict, output_to_dict
 from jury.targets import Target, TargetSpec
 from tests.servers.answers import Answer, chat_reply
@@ -125,6 +126,42 @@ def test_an_openai_compatible_address():
     assert (found.output.text, found.usage.input_tokens) == ("four", 120)
     assert sent["model"] == "bot"
     assert [m["role"] for m in sent["messages"]] == ["system", "user"]
+
+
+@pytest.mark.parametrize("said", [None, "I look it up."])
+def test_calls_of_tools_are_calls_and_no_text(said):
+    call = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"city": "Oslo"}'}}
+    other = {"id": "c2", "type": "function", "function": {"name": "find", "arguments": '{"city": "Bergen"}'}}
+    answer = chat_reply(said, finish_reason="tool_calls", message={"tool_calls": [call, other]})
+    with ProviderServer(answer) as server:
+        found = made(Target(TargetSpec.of({"model": "bot", "url": server.openai_url}))).output
+    assert (found.text, found.target_error) == (said or "", None)
+    assert [(c.name, c.arguments, c.id) for c in found.tool_calls] == [
+        ("find", '{"city": "Oslo"}', "c1"),
+        ("find", '{"city": "Bergen"}', "c2"),
+    ]
+    assert output_from_dict(json.loads(json.dumps(output_to_dict(found)))) == found
+
+
+@pytest.mark.parametrize(
+    ("api", "body"),
+    [
+        ("openai_responses", {"output": [
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Wait."}]},
+            {"type": "function_call", "call_id": "c1", "name": "find", "arguments": '{"city": "Oslo"}'},
+        ]}),
+        ("anthropic_messages", {"content": [
+            {"type": "text", "text": "Wait."},
+            {"type": "tool_use", "id": "c1", "name": "find", "input": {"city": "Oslo"}},
+        ]}),
+    ],
+)  # fmt: skip
+def test_calls_of_tools_in_the_other_apis(api, body):
+    one = ScriptedProvider([bodies.read_reply(api, 200, body)], name="any")
+    found = made(Target(TargetSpec(model="any/m", provider=one))).output
+    (call,) = found.tool_calls
+    arguments = json.loads(call.arguments) if isinstance(call.arguments, str) else call.arguments
+    assert (found.text, call.name, arguments) == ("Wait.", "find", {"city": "Oslo"})
 
 
 def test_a_refusal_is_an_answer():

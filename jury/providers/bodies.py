@@ -55,7 +55,8 @@ def read_reply(
         if not isinstance(parsed, Mapping):
             raise _bad(f"the answer is no JSON object but {type(parsed).__name__}")
         given = cast("Mapping[str, Any]", parsed)
-        return _reply(_READERS[api](given), given, used)
+        found = _READERS[api](given)
+        return _reply(found, given, used, _turn(api, given) if found.tools else None)
     except ProviderError as error:
         error.usage = used
         raise
@@ -98,7 +99,7 @@ def usage(api: str, given: Any) -> Usage | None:
     return Usage(calls=1, input_tokens=into, output_tokens=out, cached_input_tokens=cached)
 
 
-def _reply(found: _Found, body: Mapping[str, Any], used: Usage | None) -> Reply:
+def _reply(found: _Found, body: Mapping[str, Any], used: Usage | None, turn: Any) -> Reply:
     """Judge what was found, worst first: a filtered, refused or cut reply is no answer even where it holds text."""
     stop = found.stop.lower()
     text = "".join(found.texts)
@@ -119,7 +120,17 @@ def _reply(found: _Found, body: Mapping[str, Any], used: Usage | None) -> Reply:
     if not text.strip() and data is None:
         raise ProviderError("empty", "the reply holds no text")
     model = body.get("model")
-    return Reply(text=text, data=data, model=model if isinstance(model, str) else None, usage=used)
+    named = model if isinstance(model, str) else None
+    return Reply(text=text, data=data, model=named, usage=used, message=turn)
+
+
+def _turn(api: str, body: Mapping[str, Any]) -> Any:
+    """What the model said, as `messages.to_output` takes it; the body was read before."""
+    if api == "openai_responses":
+        return body["output"]
+    return [
+        body["choices"][0]["message"] if api == "openai_chat" else {"role": "assistant", "content": body["content"]}
+    ]
 
 
 def _tool_input(inputs: list[Any]) -> tuple[str, Any]:

@@ -144,7 +144,7 @@ class RemoteProvider(ABC):
         usage = self._priced(request.model, reply.usage, parsed)
         notes = tuple(dict.fromkeys(lost)) if lost else ()
         # Here and below every field by its place: `replace` takes several times as long.
-        return Reply(reply.text, reply.data, reply.model, usage, reply.retries, reply.latency_s, notes)
+        return Reply(reply.text, reply.data, reply.model, usage, reply.retries, reply.latency_s, notes, reply.message)
 
     def _priced(self, model: str, usage: Usage | None, body: Any) -> Usage | None:
         if usage is None:

@@ -184,6 +184,8 @@ class Target:
 
     def _output(self, reply: Reply) -> Output:
         if self.spec.model is not None:
+            if reply.message is not None:  # it calls tools
+                return replace(self._of(reply.message, "the reply is"), model=self._named(reply.model))
             if not reply.text.strip():
                 return Output(error=TargetError("the reply is blank", "empty"), model=self._named(reply.model))
             return Output(reply.text, model=self._named(reply.model))
