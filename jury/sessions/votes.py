@@ -5,9 +5,9 @@ Pure. A judge is asked once per repetition, or once per part of a long session; 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from jury.aggregation import Decision, Rule, decide, fold
 from jury.escalation import Course, Point
@@ -23,7 +23,7 @@ from jury.results import (
 )
 from jury.scales import INCONCLUSIVE, Scale, Value
 from jury.sessions.criteria import SessionCriterion
-from jury.sessions.evidence import SessionEvidence
+from jury.sessions.evidence import SessionEvidence, references_in
 from jury.sessions.windows import combine
 
 PASS, FAIL, NA = "PASS", "FAIL", "NA"
@@ -175,12 +175,27 @@ def together_of(found: Sequence[Decision | CriterionResult]) -> Decision:
 
 
 def check(evidence: SessionEvidence | None, verdict: Verdict) -> EvidenceCheck | None:
-    """What became of a verdict's evidence and of the quote beside it; None where it has neither."""
+    """What became of a verdict's evidence, of the quote beside it, and of the events that its list fields point at.
+
+    None where it has none of them.
+    """
     if evidence is None:
         return None
     quote = verdict.fields.get("quote")
-    texts = [*verdict.evidence, *([quote] if isinstance(quote, str) and quote.strip() else [])]
+    texts = [*verdict.evidence, *([quote] if isinstance(quote, str) and quote.strip() else []), *_pointed(verdict)]
     return evidence.check(texts).counts if texts else None
+
+
+def _pointed(verdict: Verdict) -> Iterator[str]:
+    """The events in fields such as `violations: [{rule, event}]` and `bad_calls: [{step, problem}]`, by number."""
+    lists = (cast("list[Any]", value) for value in verdict.fields.values() if isinstance(value, list))
+    found = (cast("Mapping[str, Any]", one) for items in lists for one in items if isinstance(one, Mapping))
+    for item in found:
+        for name in ("event", "step"):
+            given = item.get(name)
+            if isinstance(given, int | str) and not isinstance(given, bool):
+                text = str(given).strip()
+                yield from (f"event {n}" for n in references_in(f"event {text}" if text.isdecimal() else text))
 
 
 def total(checks: Sequence[EvidenceCheck | None]) -> EvidenceCheck | None:

@@ -38,8 +38,8 @@ def windows(
 ) -> list[Window]:
     """The session in parts within a length; one part if it fits.
 
-    `overlap` events stand at the end of a part and again at the start of the next, so that a call and its result, or a
-    deed and the word about it, are seen together. A single event that is too long for a part is shortened.
+    `overlap` events, at most half of a part, stand at its end and again at the start of the next, so that a call and
+    its result, or a deed and the word about it, are seen together. An event that is too long for a part is shortened.
     """
     limit, measure = measure_for(max_chars, max_tokens, count)
     events = session.events
@@ -88,7 +88,7 @@ def _spans(costs: Sequence[int], budget: int, overlap: int) -> list[tuple[int, i
             start += 1
             continue
         spans.append((start, stop))
-        start, end = max(stop - overlap, start + 1), stop
+        start, end = stop - min(overlap, (stop - start) // 2), stop
     return spans
 
 

@@ -168,6 +168,11 @@ class TestWindows:
         assert all(b.first <= a.last - 2 for a, b in pairwise(parts))
         assert [(p.number, p.of) for p in parts] == [(n, len(parts)) for n in range(1, len(parts) + 1)]
 
+    def test_an_overlap_is_at_most_half_of_a_part(self):
+        session = work(40)
+        parts = windows(session, max_chars=1500, overlap=50)
+        assert all(b.first > (a.first + a.last) // 2 for a, b in pairwise(parts))
+
     def test_marks_say_what_is_elsewhere(self):
         session = work(40)
         middle = windows(session, max_chars=5000)[2]

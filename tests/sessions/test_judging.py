@@ -69,6 +69,26 @@ def test_evidence_is_looked_up_in_the_session() -> None:
     assert (missing.references_invalid, missing.missing) == (1, ("event 9",))
 
 
+@pytest.mark.parametrize(
+    ("event", "counts"),
+    [
+        ("event 4", (1, 0)),
+        ("4", (1, 0)),
+        (4, (1, 0)),
+        ("e99", (0, 1)),
+        ("what it said at the end", (0, 0)),
+        (True, (0, 0)),
+    ],
+)
+def test_events_that_a_field_points_at_are_looked_up_too(event: Any, counts: tuple[int, int]) -> None:
+    reply = {"evidence": ["R. Stein has it"], "violations": [{"rule": 1, "event": event}], "verdict": "FAIL"}
+    (vote,) = session_jury("policy", context=RULES, judges=seats(reply)).judge_sync(MESSAGES).votes
+
+    assert vote.evidence_check is not None
+    assert (vote.evidence_check.references_valid, vote.evidence_check.references_invalid) == counts
+    assert (vote.evidence_check.quotes_found, vote.evidence_check.quotes_missing) == (1, 0)
+
+
 @pytest.mark.parametrize("context", [None, "", "  "])
 def test_a_missing_context_is_an_error_before_any_call(context: str | None) -> None:
     judges = seats(PASS)
