@@ -227,5 +227,27 @@ def test_the_command_line_takes_the_verdicts_and_tells_the_version(tmp_path, mon
     Path("run.yaml").write_text("data: a.jsonl\nprompt: refunds\njudges: ['j.py:f']\n", "utf-8")
     assert invoke("run", "run.yaml", "-o", "run", "--json") == 0
     assert json.loads(capsys.readouterr().out)["pass_rate"] == 0.5
+    with pytest.raises(SystemExit):
+        main(["report", "run", "--format", "critic"])
+    assert "is for runs with a rubric; this is a pointwise run" in capsys.readouterr().err
     assert invoke("judge", "a.jsonl", "--prompt", "policy", "-j", "j.py:f") == 2
     assert "jury session" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("how", ["run", "judge"])
+def test_a_run_with_a_rubric_is_reported_in_the_shapes_of_its_seeds(tmp_path, monkeypatch, capfd, how):
+    monkeypatch.chdir(tmp_path)
+    Path("a.jsonl").write_text('{"id": "one", "input": "q", "output": "fine"}\n', "utf-8")
+    scores = {"task_fulfillment": 5, "conciseness": 3, "professional_tone": 0, "formatting": 1}
+    Path("j.py").write_text(f"def f(output):\n    return {scores}\n", "utf-8")
+    Path("run.yaml").write_text("data: a.jsonl\nprompt: critic\njudges: ['j.py:f']\n", "utf-8")
+    asked = {"run": ["run", "run.yaml"], "judge": ["judge", "a.jsonl", "--prompt", "critic", "-j", "j.py:f"]}
+    assert invoke(*asked[how], "-o", "out") == 0
+    capfd.readouterr()
+    assert invoke("report", "out", "--format", "critic") == 0
+    line = json.loads(capfd.readouterr().out)
+    assert (line["id"], line["evaluation_report"]["summary"]["pipeline_status"]) == ("one", "FAIL")
+    assert {k: v["score"] for k, v in line["evaluation_report"]["metrics"].items()} == scores
+    assert invoke("report", "out", "--format", "rubric", "-o", "r.jsonl") == 0
+    line = json.loads(Path("r.jsonl").read_text("utf-8"))
+    assert (line["pass"], line["professional_tone"]["score"]) == (False, 0)

@@ -125,7 +125,8 @@ def judge(asked: Asked) -> int:
             run.all_of(jury.judge_many(items, ordered=False))
             tally.empty = items.empty
             summary = run.tally.summary()
-            run.finish(summary.to_dict(), jury.panel, jury.scale)
+            rubric = {} if jury.method is None else {"rubric": jury.method.rubric.to_dict()}
+            run.finish({**summary.to_dict(), **rubric}, jury.panel, jury.scale)
     if not asked.json and run.tally.n:
         console = tables.stdout()
         tables.verdict_table(run.tally, console)
