@@ -7,7 +7,7 @@ is the same where what was sent is the same, so answers to an older prompt or to
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,6 +15,7 @@ from jury.audit.reading import Audited
 from jury.results import Judgment
 from jury.runner.replay_sessions import variant_of
 from jury.stats.table import Category
+from jury.store import Run, StoredJudgment
 
 ORDERS = ("none", "ab", "ba")
 _SWAP = {"A": "B", "B": "A"}
@@ -97,13 +98,11 @@ def _of_results(audit: Audited) -> _Asked:
 def _of_log(audit: Audited, known: _Asked) -> _Asked:
     """What the log says of the questions that the results rest on; of an order that they lack, the latest question."""
     asked: dict[tuple[str, str], dict[_Slot, dict[str, _Said]]] = {}
-    for stored in audit.run.judgments():
-        place = (stored.item, stored.judge)
-        if place in known:
-            requests = asked.setdefault(place, {}).setdefault(_slot(stored.judgment), {})
-            said = requests.pop(stored.request, {})
-            said[stored.judgment.repetition] = stored.judgment
-            requests[stored.request] = said  # the latest question stands last
+    for place, stored in _asked_further(audit.run, known):
+        requests = asked.setdefault(place, {}).setdefault(_slot(stored.judgment), {})
+        said = requests.pop(stored.request, {})
+        said[stored.judgment.repetition] = stored.judgment
+        requests[stored.request] = said  # the latest question stands last
     found: _Asked = {}
     for place, slots in asked.items():
         prompts = {j.prompt for said in known[place].values() for j in said.values()}
@@ -113,6 +112,20 @@ def _of_log(audit: Audited, known: _Asked) -> _Asked:
             if fitting:
                 found.setdefault(place, {})[slot] = fitting[-1]
     return found
+
+
+def _asked_further(run: Run, known: _Asked) -> Iterator[tuple[tuple[str, str], StoredJudgment]]:
+    """The log on items and judges of which it says more than the results: few lines are worth being read in full."""
+    more: set[tuple[str, str]] = set()
+    for line in run.judgment_lines():
+        place = (str(line.get("item")), str(line.get("judge")))
+        slot = (line.get("order") or ORDERS[0], line.get("criterion") or "", variant_of(line.get("notes")))
+        if place in known and line.get("repetition") not in known[place].get(slot, {}):
+            more.add(place)
+    for line in run.judgment_lines() if more else ():
+        place = (str(line.get("item")), str(line.get("judge")))
+        if place in more:
+            yield place, StoredJudgment.from_dict(line)
 
 
 def _same(rests: Mapping[int, Judgment], log: Mapping[int, Judgment], prompts: set[str | None]) -> bool:

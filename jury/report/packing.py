@@ -24,7 +24,8 @@ LINE = 150  # characters of a row in the list
 CHANGES = ("fixed", "broken", "changed")
 _SIGNS = {"not_applicable": "n", "abstained": "a", "error": "e", "flip": "x"}
 _ATOMS = frozenset((str, int, float, bool, type(None)))
-_EMPTY: tuple[Any, ...] = ("", (), [], {})
+_SIMPLE = frozenset((str, int, bool))
+_NUMBERS = frozenset((bool, int, float))  # of which 0 says something, unlike an empty text or list
 _NOTHING: frozenset[str] = frozenset()
 _LISTED = ("input", "question", "output")
 
@@ -208,8 +209,13 @@ def _lean(value: Any, left_out: frozenset[str] = _NOTHING) -> Any:
         return [_lean(v) for v in cast("tuple[Any, ...]", value)]
     else:
         return value if isinstance(value, str | int | float) else str(value)
-    made = {str(k): _lean(v) for k, v in pairs if v is not None and v not in _EMPTY}
-    return {k: v for k, v in made.items() if v not in _EMPTY}
+    made: dict[str, Any] = {}
+    for name, part in pairs:  # this runs for every part of every vote: no call that can be saved
+        if part.__class__ not in _SIMPLE:
+            part = _lean(part)
+        if part or part.__class__ in _NUMBERS:
+            made[str(name)] = part
+    return made
 
 
 @cache

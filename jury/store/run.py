@@ -68,6 +68,11 @@ class Run:
         """
         return self._walk()
 
+    def judgment_lines(self) -> Iterator[dict[str, Any]]:
+        """The judgments as they are stored: to look for some of many."""
+        for _, line in read_lines(self.folder / JUDGMENTS):
+            yield line
+
     def judgments(self) -> Iterator[StoredJudgment]:
         """Every judgment that was recorded, in the order in which they came."""
         for _, line in read_lines(self.folder / JUDGMENTS):
