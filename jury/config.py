@@ -84,7 +84,7 @@ def read_yaml(path: Path) -> Any:
     import yaml
 
     try:
-        return yaml.safe_load(path.read_text("utf-8-sig"))
+        return yaml.load(path.read_text("utf-8-sig"), _once())
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file{_near(path)}") from None
     except OSError as error:
@@ -93,6 +93,24 @@ def read_yaml(path: Path) -> Any:
         raise ConfigError(f"{path} is not a readable YAML file: not UTF-8 (byte {error.start})") from None
     except (yaml.YAMLError, RecursionError) as error:
         raise ConfigError(yaml_fault(path, error)) from None
+
+
+def _once() -> Any:
+    """YAML's safe loader, to which a key that stands twice is an error: the first one would be lost in silence."""
+    import yaml
+
+    class Once(yaml.SafeLoader):
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            seen: set[str] = set()
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode) and str(key.value) in seen:
+                    raise yaml.MarkedYAMLError(
+                        problem=f"the key {key.value!r} stands twice", problem_mark=key.start_mark
+                    )
+                seen.add(str(key.value))
+            return super().construct_mapping(node, deep)
+
+    return Once
 
 
 def yaml_fault(path: Path, error: Exception, first: int = 1) -> str:

@@ -69,6 +69,50 @@ def test_json(home, capsys):
 
 
 @pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("map: input=q", "map must be a mapping"),
+        ("map: [input]", "map must be a mapping"),
+        ("map: {input: 5}", "map must be a mapping"),
+        ("limits: 5", "limits must be a mapping by provider"),
+        ("limits: {openai: 5}", "limits must be a mapping by provider"),
+        ("cache: 5", "cache must be true, false"),
+        ("cache: [a]", "cache must be true, false"),
+        ("name: [a]", "name must be a text"),
+        ("name: ../../elsewhere", "name must be that of a folder under runs/"),
+        ("encoding: 5", "encoding must be a text"),
+        ("delimiter: 5", "delimiter must be a text"),
+        ("limit: " + "9" * 400, "limit must be a whole number from 1, got more than 1,000,000,000,000"),
+        ("criteria: other", "line 4, column 1, is not a readable YAML file: the key 'criteria' stands twice"),
+    ],
+)
+def test_a_wrong_configuration_ends_with_one_sentence(home, capsys, words, says):
+    (home / "own.yaml").write_text(f"data: rows.jsonl\ncriteria: c\njudges: [f.py:f]\n{words}\n")
+    code, out, err = jury(capsys, "run", "own.yaml")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert says in err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"), [("options: 5", "options must be a"), ("examples: 5", "examples must be a")]
+)
+def test_a_wrong_configuration_of_sessions_does_too(home, capsys, words, says):
+    (home / "f.py").write_text("def f(case): return 'PASS'\n")
+    (home / "s.json").write_text('[{"role": "user", "content": "q"}]')
+    (home / "own.yaml").write_text(f"kind: session\ndata: s.json\ncriteria: tone\njudges: [f.py:f]\n{words}\n")
+    code, out, err = jury(capsys, "run", "own.yaml")
+    assert (code, out) == (2, "")
+    assert says in err
+
+
+def test_merged_keys_may_be_given_again(home, capsys):
+    (home / "f.py").write_text("def f(output): return True\n")
+    judges = "judges:\n  - &one {function: f.py:f, weight: 1}\n  - {<<: *one, id: two, weight: 2}\n"
+    (home / "own.yaml").write_text(f"data: rows.jsonl\ncriteria: c\n{judges}")
+    assert jury(capsys, "run", "own.yaml")[0] == 0
+
+
+@pytest.mark.parametrize(
     ("replies", "options", "code"),
     [
         ([YES, NO, YES], ["--fail-under", "0.9"], 1),

@@ -43,6 +43,7 @@ from jury.sessions.making import session_jury
 from jury.targets import Target, TargetSpec
 from jury.targets.spec import described
 
+_MOST = 10**12  # of rows, of calls at once: beyond it a number is a slip
 KINDS = ("pointwise", "pairwise", "session")
 _SCALE = ("labels", "passing", "na", "range", "threshold", "levels")
 _RUBRIC = ("rubric", "ask", "permute")
@@ -102,11 +103,11 @@ class RunSpec:
         if self.kind not in KINDS:
             raise ConfigError(f"kind must be one of {list(KINDS)}, got {self.kind!r}")
         if self.target is not None and self.kind != "pointwise":
-            raise ConfigError(f"target: a {self.kind} run judges what is there; leave out target, or the kind")
-        for name in ("limit", "concurrency"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise ConfigError(f"{name} must be a whole number from 1, got {value!r}")
+            raise ConfigError(
+                f"target: a {self.kind} run judges what is there. To compare two targets, run each by itself (kind: "
+                "pointwise, with its target) and compare the runs with jury diff; or put both answers into the data"
+            )
+        _check_fields(self)
 
     @classmethod
     def from_file(cls, path: str | Path, **over: Any) -> RunSpec:
@@ -213,6 +214,36 @@ class RunSpec:
         if not isinstance(self.jury, AnyJury):
             made.update({k: _plain(v) for k, v in cast("Mapping[str, Any]", self.jury).items()})
         return {k: v for k, v in made.items() if v not in (None, {})}
+
+
+def _check_fields(spec: RunSpec) -> None:
+    """The types of a run's own fields, as far as nobody below checks them. Raises `ConfigError`."""
+    for name in ("limit", "concurrency"):
+        value = getattr(spec, name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST):
+            large = isinstance(value, int) and value > _MOST
+            raise ConfigError(
+                f"{name} must be a whole number from 1, got {f'more than {_MOST:,}' if large else repr(value)}"
+            )
+    for name in ("name", "encoding", "delimiter", "format"):
+        text: Any = getattr(spec, name)
+        if text is not None and not (isinstance(text, str) and text):
+            raise ConfigError(f"{name} must be a text, got {text!r}")
+    if spec.name is not None and (
+        not spec.name.strip() or Path(spec.name).is_absolute() or ".." in Path(spec.name).parts
+    ):
+        raise ConfigError(f"name must be that of a folder under runs/, got {spec.name!r}")
+    columns: Any = spec.map
+    if not isinstance(columns, Mapping) or not all(isinstance(v, str) for v in cast("Any", columns).values()):
+        raise ConfigError(f"map must be a mapping from fields to columns, such as {{input: question}}, got {columns!r}")
+    limits: Any = spec.limits
+    if not isinstance(limits, Mapping) or not all(isinstance(v, Mapping) for v in cast("Any", limits).values()):
+        raise ConfigError(
+            f"limits must be a mapping by provider, such as {{openai: {{concurrency: 8}}}}, got {limits!r}"
+        )
+    cache: Any = spec.cache
+    if not isinstance(cache, bool) and not (isinstance(cache, str | Path) and str(cache)):
+        raise ConfigError(f"cache must be true, false, a path or an address, got {cache!r}")
 
 
 def _known_keys(own: Sequence[str], kind: Any) -> list[str]:

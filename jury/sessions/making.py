@@ -98,6 +98,8 @@ def _criteria(
     names: Sequence[str | Path], options: Mapping[str, Any] | None, strict: bool, variables: Mapping[str, Any]
 ) -> list[SessionCriterion]:
     """The criteria with their options: by criterion where the values are mappings, else each takes those it has."""
+    if options is not None and not isinstance(cast("Any", options), Mapping):
+        raise ConfigError(f"options must be a mapping from names to true or false, got {options!r}")
     given = dict(options or {})
     by_criterion = bool(given) and all(isinstance(v, Mapping) for v in given.values())
     made: list[SessionCriterion] = []
@@ -134,6 +136,8 @@ def with_examples(one: SessionCriterion, examples: Any, most: int) -> SessionCri
     mine: Any = cast("Mapping[str, Any]", examples).get(one.key, ()) if isinstance(examples, Mapping) else examples
     if not mine:
         return one
+    if isinstance(mine, str) or not hasattr(mine, "__iter__"):
+        raise ConfigError(f"examples must be a list of judged sessions, got {mine!r}")
     if isinstance(one.prompt, LegacyPrompt):
         raise ConfigError(f"{one.key}: a {{transcript}} template has no place for examples; make a prompt of it first")
     if "examples" not in one.prompt.wanted:
