@@ -408,3 +408,14 @@ def test_audit_injection(run: Run, tmp_path: Path) -> None:
     assert code == 0
     assert {row["moved"] for row in json.loads(out)["rows"]} == {0.0}
     assert run("audit", "injection", "policy", "-j", "weak.py:firm", "--cases", "none.jsonl")[0] == 2
+
+
+def test_a_rate_below_fail_under_ends_with_1(run: Run, tmp_path: Path) -> None:
+    session = ("session", "policy", "s.jsonl", "rules.txt", "-j", "judge.py:kind")
+    assert [run(*session, "--fail-under", share)[0] for share in ("0", "0.5", "50")] == [0, 1, 2]
+    rows = [{"id": n, "input": "q", "output": "short" if n % 2 else "an answer that is far too long"} for n in range(4)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    rubric = ("rubric", "answer-rubric", "rows.jsonl", "-j", "judge.py:scores")
+    assert [run(*rubric, "--fail-under", share)[0] for share in ("0.5", "0.6")] == [0, 1]
+    code, _, err = run(*rubric, "--fail-under", "50")
+    assert (code, "did you mean 0.5?" in err) == (2, True)

@@ -29,13 +29,14 @@ class PutBack:
 
 
 def roll_back(new: RunManifest, old: RunManifest) -> list[PutBack]:
-    """Puts back the prompts of `old` that have another text in `new`. Empty where the prompts are the same.
+    """Puts back the prompts of `old` that have another text in `new`. Empty where the prompts are the same, and where
+    their files hold the text of `old` already.
 
     Raises `ConfigError` before anything is written: where a prompt that differs has no file of its own, its file was
     edited since `new` was judged, or `old` does not hold it whole.
     """
     planned = [_planned(spec, old) for spec in _prompts(new) if not _held(spec, old)]
-    return [_write(before, current) for before, current in planned]
+    return [_write(before, current) for before, current in planned if before.digest != current.digest]
 
 
 def _prompts(manifest: RunManifest) -> list[PromptSpec]:
@@ -64,10 +65,11 @@ def _planned(spec: PromptSpec, old: RunManifest) -> tuple[PromptSpec, PromptSpec
     path = Path(spec.path)
     if path.resolve().is_relative_to(library().resolve()):
         raise ConfigError(f"prompt {spec.name} is shipped: name the version you want in the configuration instead")
-    current = read(path)
+    current, target = read(path), before[-1]
+    if current.user == target.user and current.system in ("", target.system):
+        return current, current
     if current.user != spec.user or current.system not in ("", spec.system):
         raise ConfigError(f"{path} was edited since the new run was judged: put the version back by hand")
-    target = before[-1]
     if target.system == spec.system and not current.system:  # the default one, which is in no file
         return PromptSpec(target.name, target.user, "", target.version, target.meta, str(path)), current
     return PromptSpec(target.name, target.user, target.system, target.version, target.meta, str(path)), current

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jury.cli import exits
 from jury.cli.functions import is_function, load_function
 from jury.errors import ConfigError
 from jury.judge import JudgeSpec
@@ -67,9 +68,7 @@ class Asked:
     def check(self) -> None:
         """What belongs to the command line alone. Raises `ConfigError`."""
         for name, share in (("--fail-under", self.fail_under), ("--min-coverage", self.min_coverage)):
-            if share is not None and not 0 <= share <= 1:
-                hint = f" (did you mean {share / 100:g}?)" if 1 < share <= 100 else ""
-                raise ConfigError(f"{name} is a share from 0 to 1, got {share:g}{hint}")
+            exits.check_share(name, share)
         for name, count in (("--limit", self.limit), ("--row", self.row)):
             if count is not None and count < 1:
                 raise ConfigError(f"{name} must be a whole number from 1, got {count}")

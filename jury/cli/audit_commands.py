@@ -213,8 +213,9 @@ def gate(
     ] = False,
     margin: Annotated[float, typer.Option(metavar="SHARE", help="Agreement that NEW may lose.")] = 0.02,
     rollback: Annotated[
-        bool, typer.Option("--rollback", help="Where NEW fails, its prompts and weights become OLD's again.")
-    ] = False,
+        bool,
+        typer.Option("--rollback/--no-rollback", help="Where NEW fails, its prompts and weights become OLD's again."),
+    ] = True,
     labels: Labels = None,
     level: Level = 0.95,
     json: Json = False,
@@ -222,8 +223,8 @@ def gate(
     """For CI: pass (0), fail (1) or undecided (4), from intervals.
 
     A gate passes where the whole interval reaches the mark, fails where none of it does. Errors are gated apart. With
-    --agreement and --rollback a failing NEW is taken back: the files of its prompts hold OLD's version again (NEW's
-    stays beside as rejected-VERSION.md), and a calibration that NEW was weighed by holds its earlier weights.
+    --agreement a failing NEW is taken back, unless --no-rollback: the files of its prompts hold OLD's version again
+    (NEW's stays beside as rejected-VERSION.md), and a calibration that NEW was weighed by holds its earlier weights.
     """
     from jury.cli.audit_gates import GateOptions
     from jury.cli.audit_gates import gate as start

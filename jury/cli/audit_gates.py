@@ -23,9 +23,10 @@ from jury.cli.audit_words import as_json, p_value, points, said, share, table, t
 from jury.cli.contesting import ContestOptions, held
 from jury.cli.tables import facts, stdout
 from jury.errors import ConfigError, DataError
+from jury.keys import function_name
 from jury.store import Label, Run, StoredItem
 from jury.summary import count
-from jury.weighing import is_path
+from jury.weighing import is_path, stored_weights
 
 _CODES = {"pass": exits.OK, "fail": exits.BELOW, "undecided": exits.UNDECIDED}
 MOST = 20
@@ -54,8 +55,6 @@ def gate(asked: GateOptions) -> int:
         raise ConfigError(f"--by takes `tag`, got {asked.by!r}")
     if len(asked.folders) != (2 if asked.agreement else 1):
         raise ConfigError("give one RUN; with --agreement two: NEW OLD")
-    if asked.rollback and not asked.agreement:
-        raise ConfigError("--rollback belongs to --agreement: a version is taken back for another one")
     if asked.agreement:
         return _agreement(asked)
     audit = audited(asked.folders[0])
@@ -140,11 +139,14 @@ def _taken_back(new: Audited, old: Audited) -> list[str]:
         ]
         weights = first.spec.get("aggregator")
         if first.rule != second.rule and isinstance(weights, str) and is_path(weights):
-            roll_back_weights(weights)
-            lines.append(f"rolled back: {weights} holds its earlier weights")
+            if function_name(stored_weights(weights)) == first.rule:  # or they were put back, or fitted anew, since
+                roll_back_weights(weights)
+                lines.append(f"rolled back: {weights} holds its earlier weights")
+            else:
+                lines.append(f"not rolled back: {weights} holds other weights than NEW was judged with")
     except (ConfigError, DataError) as error:
         lines.append(f"not rolled back: {error}")
-    return lines or ["nothing to roll back: both runs were judged with the same prompts and weights"]
+    return lines or ["nothing to roll back: OLD's prompts and weights are those that are in use"]
 
 
 def diff(first: str, second: str, anyway: bool, level: float, as_data: bool) -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from jury.errors import ConfigError
 from jury.summary import Summary, WinRate
 
 OK = 0
@@ -31,6 +34,21 @@ def of_summary(summary: Summary, fail_under: float | None, min_coverage: float |
     if summary.pass_rate is None:  # all items are NA: there is no rate to compare
         return NO_RESULT
     return OK if summary.met(fail_under) else BELOW
+
+
+def of_outcomes(outcomes: Counter[str], fail_under: float | None) -> int:
+    """The code of verdicts that were printed one by one, from how often each `summary.outcome` came."""
+    rated = outcomes["pass"] + outcomes["fail"]
+    if not rated + outcomes["na"] + outcomes["unrated"] or (fail_under is not None and not rated):
+        return NO_RESULT
+    return BELOW if fail_under is not None and _short(outcomes["pass"] / rated, fail_under) else OK
+
+
+def check_share(name: str, share: float | None) -> None:
+    """Raises `ConfigError` where an option is no share from 0 to 1."""
+    if share is not None and not 0 <= share <= 1:
+        hint = f" (did you mean {share / 100:g}?)" if 1 < share <= 100 else ""
+        raise ConfigError(f"{name} is a share from 0 to 1, got {share:g}{hint}")
 
 
 def of_comparisons(rate: WinRate, fail_under: float | None, min_coverage: float | None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
@@ -26,6 +27,7 @@ from jury.rubrics.seeds import FORMATS, seed_report
 from jury.runner import RunSpec, run_sync
 from jury.runner.outlook import for_money
 from jury.store import Run
+from jury.summary import outcome
 
 
 def rubric(given: Mapping[str, Any]) -> int:
@@ -33,7 +35,9 @@ def rubric(given: Mapping[str, Any]) -> int:
     shape = given["format"]
     if shape is not None and shape not in FORMATS:
         raise ConfigError(f"--format is {' or '.join(FORMATS)}, got {shape!r}")
-    usable = unpaid = 0
+    exits.check_share("--fail-under", given["fail_under"])
+    outcomes: Counter[str] = Counter()
+    unpaid = 0
     with Progress("answers") as progress:
         reference = None if given["reference"] is None else read_text(given["reference"])
         made = load_rubric(given["rubric"], task=given["task"], reference=reference)
@@ -56,11 +60,11 @@ def rubric(given: Mapping[str, Any]) -> int:
         with aside():
             for result in results:
                 unpaid += result.reason == "budget"
-                usable += result.status in ("decided", "not_applicable")
+                outcomes[outcome(result)] += 1
                 made_line = result.to_dict() if given["json"] else report(made, result, shape)
                 out.write(json.dumps(made_line, ensure_ascii=False) + "\n")
         progress.note(left_out(unpaid))
-    return exits.OK if usable else exits.NO_RESULT
+    return exits.of_outcomes(outcomes, given["fail_under"])
 
 
 def _results(jury: Jury, given: Mapping[str, Any]) -> Iterator[PanelResult]:

@@ -97,8 +97,7 @@ def _counted(spec: RunSpec) -> tuple[int, int]:
 
 def _spec(options: RunOptions) -> RunSpec:
     for name, share in (("--fail-under", options.fail_under), ("--min-coverage", options.min_coverage)):
-        if share is not None and not 0 <= share <= 1:
-            raise ConfigError(f"{name} is a share from 0 to 1, got {share:g}")
+        exits.check_share(name, share)
     if options.output is not None and not options.output.strip():
         raise ConfigError("-o needs the name of a folder, got an empty one")
     if not options.poll >= 0:

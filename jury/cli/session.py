@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,7 @@ from jury.sessions.examples import read_examples
 from jury.sessions.judging import SESSION_TOKENS, SessionJury
 from jury.sessions.making import session_jury
 from jury.sessions.recording import record
+from jury.summary import outcome
 from jury.transcripts import load_session, load_sessions
 
 _MAKERS = {"claude": "anthropic", "gpt": "openai"}
@@ -34,6 +36,7 @@ _MAKERS = {"claude": "anthropic", "gpt": "openai"}
 
 def session(given: Mapping[str, Any]) -> int:
     """Runs `jury session`; returns the exit code. Raises `ConfigError` or `DataError` before the first call."""
+    exits.check_share("--fail-under", given["fail_under"])
     with Progress("sessions") as progress:
         found = _sessions(given["session"], given["format"], given["number"])
         jury = _jury(given)
@@ -47,8 +50,7 @@ def session(given: Mapping[str, Any]) -> int:
         progress.note(left_out(sum(r.reason == "budget" for r in results)))
     shown = [r.to_dict() if given["json"] else report(r) for r in results]
     print_json(shown[0] if len(shown) == 1 else shown)
-    usable = any(r.status in ("decided", "not_applicable") for r in results)
-    return exits.OK if usable else exits.NO_RESULT
+    return exits.of_outcomes(Counter(map(outcome, results)), given["fail_under"])
 
 
 def _sessions(path: str, format: str | None, number: int | None) -> list[Session]:

@@ -29,6 +29,10 @@ Estimate = Annotated[
 Budget = Annotated[
     float | None, typer.Option(metavar="DOLLARS", help="No call starts that could exceed it.", rich_help_panel=_MONEY)
 ]
+FailUnder = Annotated[
+    float | None,
+    typer.Option(metavar="SHARE", help="Exit code 1 below this pass rate (0 to 1).", rich_help_panel=_RESULT),
+]
 
 
 def session(
@@ -89,6 +93,7 @@ def session(
     force: Annotated[
         bool, typer.Option("--edited-prompt", help="Also with a prompt edited under its old version.")
     ] = False,
+    fail_under: FailUnder = None,
     render: Annotated[
         bool, typer.Option("--render", help="The exact texts instead of a verdict. Calls nobody.")
     ] = False,
@@ -96,7 +101,7 @@ def session(
 ) -> None:
     """Did the agent do its job? Verdict, evidence and fields on one session or all of a file, as JSON.
 
-    Exit codes: 0 fine, 2 wrong usage or data, 3 no usable verdict.
+    Exit codes: 0 fine, 1 below --fail-under, 2 wrong usage or data, 3 no usable verdict.
     """
     given = locals()
     from jury.cli.session import session as start
@@ -136,11 +141,12 @@ def rubric(
     force: Annotated[
         bool, typer.Option("--edited-prompt", help="Also with a prompt edited under its old version.")
     ] = False,
+    fail_under: FailUnder = None,
     json: Votes = False,
 ) -> None:
     """Each answer in FILE scored on several criteria, one JSON object a line: scores, evidence, verdict.
 
-    Exit codes: 0 fine, 2 wrong usage or data, 3 no usable verdict.
+    Exit codes: 0 fine, 1 below --fail-under, 2 wrong usage or data, 3 no usable verdict.
     """
     given = locals()
     from jury.cli.rubric import rubric as start

@@ -10,10 +10,13 @@ from jury.audit import audited, calibrate, keep, roll_back, roll_back_weights
 from jury.audit.keeping import load_calibration
 from jury.cli.__main__ import main
 from jury.errors import ConfigError, DataError
+from jury.keys import function_name
 from jury.prompts import load
 from jury.providers import registry
 from jury.runner import RunSpec, run_sync
 from jury.store import Label, Run
+from jury.weighing import stored_weights
+from tests.audit.runs import pointwise
 
 OLD = """---
 name: answers
@@ -63,7 +66,11 @@ def test_the_earlier_version_is_in_the_file_again(workplace):
 
 
 def test_the_gate_takes_back_what_fails(workplace, capsys):
-    command = ["gate", "runs/bad", "runs/good", "--agreement", "--labels", "labels.csv", "--rollback"]
+    command = ["gate", "runs/bad", "runs/good", "--agreement", "--labels", "labels.csv"]
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--no-rollback"])
+    assert ended.value.code == 1
+    assert load("answers").version == "2"
     with pytest.raises(SystemExit) as ended:
         main(command)
     assert ended.value.code == 1
@@ -72,7 +79,8 @@ def test_the_gate_takes_back_what_fails(workplace, capsys):
     with pytest.raises(SystemExit) as ended:
         main(command)
     assert ended.value.code == 1  # the gate fails whether or not there is still something to put back
-    assert "not rolled back" in capsys.readouterr().out
+    assert "nothing to roll back" in capsys.readouterr().out
+    assert load("answers").version == "1"
     with pytest.raises(SystemExit) as ended:
         main(["gate", "runs/good", "runs/bad", *command[3:]])
     assert ended.value.code == 0
@@ -145,3 +153,33 @@ def test_weights_have_one_step_back(tmp_path):
     assert load_calibration(run)["weights"] == first.to_dict() | {"holds_for": second["holds_for"]}
     assert roll_back_weights(run.folder).weights["wrong"] > 0.0
     assert load_calibration(run)["weights"] == second
+
+
+def test_weights_that_new_was_not_judged_with_are_left_alone(tmp_path, capsys):
+    """A gate that is run twice must not put the rejected weights back again."""
+    labelled = pointwise(
+        tmp_path / "labelled",
+        [{"x": i % 3 > 0, "y": i % 2 > 0} for i in range(120)],
+        labels={i: i % 3 > 0 for i in range(120)},
+    )
+    keep(labelled, calibrate(audited(labelled), sampled="random"))
+    wrong = audited(labelled, [Label(str(i), "me", i % 2 > 0) for i in range(120)])
+    keep(labelled, calibrate(wrong, sampled="random"))
+    folder = str(labelled.folder)
+    votes = [{"x": i % 3 > 0, "y": i % 2 > 0} for i in range(120)]
+    rule = function_name(stored_weights(folder))
+    opposite = [{"x": not row["x"], "y": row["y"]} for row in votes]
+    pointwise(tmp_path / "new", opposite, rule=rule, spec={"aggregator": folder}, prompts={})
+    pointwise(tmp_path / "old", votes, prompts={})
+    labels = tmp_path / "labels.csv"
+    labels.write_text("item,label\n" + "".join(f"{i},{'pass' if i % 3 else 'fail'}\n" for i in range(120)))
+    command = ["gate", str(tmp_path / "new"), str(tmp_path / "old"), "--agreement", "--labels", str(labels)]
+    said = []
+    for _ in range(2):
+        with pytest.raises(SystemExit) as ended:
+            main(command)
+        assert ended.value.code == 1
+        said.append(capsys.readouterr().out)
+        assert function_name(stored_weights(folder)) != rule
+    assert "holds its earlier weights" in said[0]
+    assert "not rolled back" in said[1]
