@@ -70,9 +70,8 @@ function quoteLine(quote, show) {
     return el("li", {}, el("button", { type: "button", class: "quote", title: "Show it in the transcript", onclick: () => show("", Number(event[1])) }, text), of);
   }
   if (quote.found === true) {
-    const words = (quote.words || [quote.text]).join(" … ");
     return el("li", {}, el("button", { type: "button", class: "quote", title: "Show it in the text", onclick: () => show((quote.words || [quote.text])[0]) }, text),
-      quote.near ? put(el("span", { class: "small soft", dir: "auto" }), `nearly found; the text says: ${words}`) : el("span", { class: "small soft" }, "found in the text"), of);
+      el("span", { class: "small soft" }, quote.near ? "nearly found: small edits" : "found in the text"), of);
   }
   if (quote.found === false) return el("li", {}, el("span", { class: "quote" }, text), badge("fail", "not found"), of);
   return el("li", {}, el("span", { class: "quote" }, text), of);
