@@ -1,10 +1,12 @@
 """Calls saved by stopping early, on recorded votes of real judges, and how often the verdict is another one.
 
-    python -m benchmarks.stopping [--splits 20] [--error 0.01] [--json]
+    python -m benchmarks.stopping [--splits 40] [--error 0.01] [--json]
 
 `JURY_DATA` names a folder of recorded votes. For every pointwise set with enough judges: random halves of whole groups;
 trees are made from one half and walked on the other. A large panel is a random one of `--panel` judges in each split.
-`exact` asks in the best order until the verdict is settled, `bounded` stops where it is sure enough.
+`exact` asks in the best order until the verdict is settled, `bounded` stops where it is sure enough. As in a run, the
+trees are not told which items belong together. "within": the share of splits whose other half has no more wrong
+verdicts than `--error`.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ def table(rows: list[dict[str, Any]], judges: list[str]) -> tuple[Codes, Codes]:
 
 
 def split(votes: Codes, groups: Codes, seed: int, error: float, confidence: float) -> dict[str, float]:
-    """One random half against the other."""
+    """One random half against the other; an `error` of 0 measures the exact tree alone."""
     draw = np.random.default_rng(seed)
     order = draw.permutation(int(groups.max()) + 1)
     train = np.isin(groups, order[: len(order) // 2])
@@ -66,32 +68,25 @@ def split(votes: Codes, groups: Codes, seed: int, error: float, confidence: floa
     seen, new = votes[train], votes[~train]
     truth = verdicts(new, shape)
     exact_calls, exact_said = exact_tree(seen, shape).walk(new)
-    found = calibrated(seen, shape, error, confidence=confidence, groups=order.argsort()[groups[train]])
+    found = calibrated(seen, shape, error, confidence=confidence) if error else None
     calls, said = (exact_calls, exact_said) if found is None else found.tree.walk(new)
     return {
         "exact_calls": float(exact_calls.mean()),
         "exact_wrong": float((exact_said != truth).mean()),
         "calls": float(calls.mean()),
         "wrong": float((said != truth).mean()),
-        "bound": found.bound if found else 0.0,
     }
 
 
-def measure(path: Path, panel: int, splits: int, error: float, confidence: float) -> dict[str, Any] | None:
-    """All splits of one set; None where it has too few judges or items."""
-    rows, judges = load(path)
-    if len(judges) < panel or len(rows) < _FEWEST or binary(rows[0]["votes"].get(judges[0])) is None:
-        return None
+def measured(
+    votes: Codes, groups: Codes, panel: int, splits: int, error: float, confidence: float = CONFIDENCE
+) -> dict[str, float]:
+    """All splits of complete votes 0 and 1 (items, judges), a random panel in each."""
     found: list[dict[str, float]] = []
     for seed in range(splits):
-        chosen = sorted(np.random.default_rng(seed).choice(judges, panel, replace=False).tolist())
-        found.append(split(*table(rows, chosen), seed, error, confidence))
+        chosen = np.sort(np.random.default_rng(seed).choice(votes.shape[1], panel, replace=False))
+        found.append(split(votes[:, chosen], groups, seed, error, confidence))
     return {
-        "set": path.stem,
-        "judges": len(judges),
-        "panel": panel,
-        "splits": splits,
-        "error": error,
         "exact_calls": statistics.mean(f["exact_calls"] for f in found),
         "exact_wrong": max(f["exact_wrong"] for f in found),
         "calls": statistics.mean(f["calls"] for f in found),
@@ -100,9 +95,18 @@ def measure(path: Path, panel: int, splits: int, error: float, confidence: float
     }
 
 
+def measure(path: Path, panel: int, splits: int, error: float, confidence: float) -> dict[str, Any] | None:
+    """All splits of one set; None where it has too few judges or items."""
+    rows, judges = load(path)
+    if len(judges) < panel or len(rows) < _FEWEST or binary(rows[0]["votes"].get(judges[0])) is None:
+        return None
+    found = measured(*table(rows, judges), panel, splits, error, confidence)
+    return {"set": path.stem, "judges": len(judges), "panel": panel, "splits": splits, "error": error, **found}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--splits", type=int, default=20)
+    parser.add_argument("--splits", type=int, default=40)
     parser.add_argument("--panel", type=int, default=9)
     parser.add_argument("--error", type=float, default=0.01)
     parser.add_argument("--confidence", type=float, default=CONFIDENCE)

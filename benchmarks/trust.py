@@ -104,7 +104,7 @@ def rates(sets: list[VoteSet], graded: list[GradedSet], draws: int) -> list[Meas
 def stopping(sets: list[VoteSet], graded: list[GradedSet], draws: int) -> list[Measured]:
     found = []
     for number, budget, goals in ((8, 0.0, (5.30, None)), (9, 0.01, (2.4, 3.6)), (10, 0.02, (1.8, 3.0))):
-        rows = measures.stopping(sets, budget, max(4, draws // 2))
+        rows = measures.stopping(sets, budget, max(4, draws))
         trivia, relevance = _named(rows, "triviaqa"), _named(rows, "llmjudge")
         pairs = [(r, goal) for r, goal in ((trivia, goals[0]), (relevance, goals[1])) if r and goal]
         value = "; ".join(f"{r['set']} {r['asked']:.2f} ({r['changed']:.2f}% changed, within in {r['within']:.0f}%)"

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.recipes import RECIPES, accuracy
+from benchmarks.stopping import measured
 from benchmarks.votes import GradedSet, VoteSet
 from jury import stats
 from jury.audit.calibrating import leaning
 from jury.stats.table import RatingTable
-from jury.weighing import Fitted, VoteTable, fit, fit_scores, plan_asking, plurality_of
+from jury.weighing import Fitted, VoteTable, fit, fit_scores, plurality_of
 
 PAIR = ("A", "B", "tie")
 Row = dict[str, Any]
@@ -227,32 +228,19 @@ def flags(sets: Sequence[VoteSet], draws: int) -> list[Row]:
 
 
 def stopping(sets: Sequence[VoteSet], budget: float, splits: int, judges: int = 9) -> list[Row]:
-    """Mean judges asked and verdicts changed on the other half of the groups, random panels of odd size."""
+    """Mean judges asked and verdicts changed on the other half of the groups, measured as by `benchmarks.stopping`."""
     rows = []
     for votes in sets:
         complete = np.flatnonzero((votes.ab >= 0).all(axis=1) & (votes.ab < 2).all(axis=1))
         if len(votes.judges) < judges or len(complete) < 1000:
             continue
-        asked: list[float] = []
-        changed: list[float] = []
-        for seed in range(splits):
-            rng = np.random.default_rng(seed)
-            panel = rng.choice(len(votes.judges), judges, replace=False)
-            names = sorted({votes.groups[i] for i in complete.tolist()})
-            taught = set(rng.permutation(np.array(names))[: len(names) // 2].tolist())
-            train = [i for i in complete.tolist() if votes.groups[i] in taught]
-            test = [i for i in complete.tolist() if votes.groups[i] not in taught]
-            groups = [votes.groups[i] for i in train]
-            plan = plan_asking(votes.ab[np.ix_(train, panel)], budget=budget, groups=groups)
-            codes = votes.ab[np.ix_(test, panel)]
-            runs = [plan.run(row) for row in codes.tolist()]
-            full = (2 * codes.sum(axis=1) > judges).astype(int).tolist()
-            asked.append(float(np.mean([n for _, n in runs])))
-            changed.append(float(np.mean([v != f for (v, _), f in zip(runs, full, strict=True)])))
-        within = float(np.mean([c <= budget + 1e-12 for c in changed]))
+        groups = np.unique([votes.groups[i] for i in complete.tolist()], return_inverse=True)[1]
+        found = measured(votes.ab[complete], groups, judges, splits, budget)
+        exact = not budget
         rows.append({
-            "set": votes.name, "asked": float(np.mean(asked)), "changed": 100 * float(np.mean(changed)),
-            "within": 100 * within,
+            "set": votes.name, "asked": found["exact_calls" if exact else "calls"],
+            "changed": 100 * found["exact_wrong" if exact else "wrong"],
+            "within": 100 * (float(not found["exact_wrong"]) if exact else found["within"]),
         })  # fmt: skip
     return rows
 

@@ -5,10 +5,10 @@ From items that were polled in full, the tree knows how often each state leads t
 finds in every state whether to stop or whom to ask next: the least cost of calls plus `penalty` for each wrong verdict.
 Shared errors of judges need no model of their own: the counts hold them.
 
-Counts of rare states are smoothed by a latent class model (EM) that weighs as much as the items. What the tree will
-get wrong is bounded on items that it was not made from: `calibrated` takes the smallest penalty whose wrong verdicts in
-cross-fitting stay below `error` with an exact binomial bound, tried from the most careful on (fixed sequence, so the
-bound holds for the one that is chosen), and goes `BACK` from there. Knows no judge and no model.
+Counts of rare states are smoothed by a latent class model (EM) that weighs four times as much as the items. What the
+tree will get wrong is bounded on items that it was not made from: `calibrated` takes the smallest penalty whose wrong
+verdicts in cross-fitting stay below `error` with an exact binomial bound, tried from the most careful on (fixed
+sequence, so the bound holds for the one that is chosen), and goes `BACK` from there. Knows no judge and no model.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from jury.stats.distributions import beta_quantile
 Codes = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 MOST_STATES = 300_000
-FEWEST_PSEUDO = 100  # items that the latent class model weighs at least
+MODEL_WEIGHT = 4  # the latent class model beside the items' own counts
+FEWEST_PSEUDO = 400  # items that it weighs at least
 CLASSES = 12
 FOLDS = 10
 CONFIDENCE = 0.95
-BACK = 2  # penalties back from the cheapest that passed: the luckiest of many passes too often
-PENALTIES = tuple(round(4000 / 1.3**step, 1) for step in range(21))  # calls for one wrong verdict: 4000 to 21
+BACK = 1  # penalties back from the cheapest that passed: the luckiest of many passes too often
+PENALTIES = tuple(round(4000 / 1.2**step, 1) for step in range(30))  # calls for one wrong verdict: 4000 to 20
 _EM_STEPS = 60
 
 
@@ -137,11 +138,12 @@ def calibrated(
     votes: Codes, shape: Shape, error: float, *, confidence: float = CONFIDENCE, groups: Codes | None = None
 ) -> Calibrated | None:
     """The cheapest tree that is wrong on at most `error` of the items, with this confidence; None where the items do
-    not show that any is. `votes`: rows of complete votes. `groups`: rows that belong together are in one fold."""
+    not show that any is. `votes`: rows of complete votes. `groups`: rows that belong together are in one fold; without
+    them a fold is a stretch of neighbours, which are often alike."""
     n = len(votes)
     if upper(0, n, confidence) > error:
         return None
-    fold = np.arange(n) % FOLDS if groups is None else np.unique(groups, return_inverse=True)[1] % FOLDS
+    fold = np.arange(n) * FOLDS // n if groups is None else np.unique(groups, return_inverse=True)[1] % FOLDS
     parts = [(_Fit(votes[fold != f], shape), votes[fold == f]) for f in range(FOLDS)]
     truth = [verdicts(held, shape) for _, held in parts]
     passed: list[tuple[float, int, float]] = []
@@ -179,7 +181,7 @@ class _Fit:
         k, m = shape.k, shape.m
         cells = np.zeros((k,) * m)
         np.add.at(cells, tuple(votes.T), 1.0)
-        cells += max(FEWEST_PSEUDO, len(votes)) * _latent(votes, k)
+        cells += max(FEWEST_PSEUDO, MODEL_WEIGHT * len(votes)) * _latent(votes, k)
         whole = np.indices((k,) * m).reshape(m, -1).T
         final = verdicts(whole, shape).reshape((k,) * m)
         self._counts = np.stack([_expanded(cells * (final == label)) for label in range(shape.labels)])

@@ -6,7 +6,6 @@
     latent.py        one order, no labels: Dawid-Skene, smoothed and guarded
     labelled.py      25 labels or more: accuracies of judges, and as much regression as the labels bear
     calibrated.py    25 labels or more: the panel's own vote share or mean, mapped to what people say
-    asking.py        whom to ask next and when to stop, learned from panels that were asked in full
     stored.py        weights on the disk, and what they hold for
     auto.py          the choice between them, and the plurality where there is too little to learn from
 
@@ -15,7 +14,6 @@ What is measured about them on recorded votes is in docs/design/trust.md. Loads 
 
 from __future__ import annotations
 
-from jury.weighing.asking import AskingPlan, plan_asking
 from jury.weighing.auto import METHODS, fit
 from jury.weighing.calibrated import ScoreMap, fit_calibrated, fit_scores
 from jury.weighing.consistency import fit_consistency
@@ -28,7 +26,6 @@ from jury.weighing.table import Said, VoteTable, vote_table
 __all__ = [
     "ENOUGH_LABELS",
     "METHODS",
-    "AskingPlan",
     "Fitted",
     "Said",
     "ScoreMap",
@@ -44,7 +41,6 @@ __all__ = [
     "fit_scores",
     "held_for",
     "is_path",
-    "plan_asking",
     "plurality_of",
     "stored_weights",
     "vote_table",

@@ -19,7 +19,6 @@ from jury.weighing import (
     VoteTable,
     fit,
     fit_scores,
-    plan_asking,
     plurality_of,
     vote_table,
 )
@@ -218,27 +217,6 @@ def test_scores_are_mapped_to_peoples_scale():
     assert np.abs(mapped(scores[60:]) - human[60:]).mean() < raw - 0.1
     with pytest.raises(ConfigError, match="25 are needed"):
         fit_scores(scores[:10], human[:10], low=1, high=5)
-
-
-def test_an_exact_plan_never_changes_a_verdict_and_asks_fewer():
-    table, _ = single(rates=(0.9, 0.8, 0.8, 0.7, 0.6))
-    plan = plan_asking(table.first, budget=0.0)
-    runs = [plan.run(row) for row in table.first.tolist()]
-    assert [v for v, _ in runs] == (2 * table.first.sum(axis=1) > 5).astype(int).tolist()
-    assert 3 <= plan.calls < 5
-    unseen = np.array(np.meshgrid(*[[0, 1]] * 5)).reshape(5, -1).T  # every combination of votes
-    assert [plan.run(row)[0] for row in unseen.tolist()] == (2 * unseen.sum(axis=1) > 5).astype(int).tolist()
-
-
-def test_a_plan_with_a_budget_keeps_it_or_stays_exact():
-    table, _ = single(n=1500, rates=(0.97, 0.96, 0.9, 0.9, 0.9))
-    plan = plan_asking(table.first, budget=0.05)
-    assert plan.bound <= 0.05
-    assert plan.calls < plan_asking(table.first, budget=0.0).calls
-    few = plan_asking(table.first[:30], budget=0.01)
-    assert (few.budget, few.bound) == (0.0, 0.0)
-    with pytest.raises(ConfigError, match="odd number"):
-        plan_asking(table.first[:, :4], budget=0.0)
 
 
 def test_the_package_does_not_load_weights_at_once():
