@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
 
 from jury.audit.reading import Audited
 from jury.audit.repeats import Repeats, all_orders, both_orders, first_of, repeats
-from jury.stats import Estimate, Retest, bootstrap_mean, flip_rate, position_bias, undefined
+from jury.stats import Estimate, Retest, beyond_noise, flip_rate, position_bias, undefined
 from jury.stats.bias import PositionBias
 
 
@@ -64,7 +63,7 @@ def stability(audit: Audited, *, seed: int = 0, most: int = 20) -> Stability:
         orders = all_orders(own) if audit.run.manifest.spec.get("permute") else None
         told = [[first_of(one) for one in shown] for shown in orders or ()]
         reordered = None if orders is None else flip_rate(told).flip_rate
-        beyond = _beyond(both if orders is None else orders, audit.paired or orders is not None, seed)
+        beyond = _beyond(both if orders is None else orders, audit.paired or orders is not None)
         found.append(JudgeStability(judge, retest, swapped, beyond, reordered))
     largest = max((len(r.values) for r in asked), default=0)
     ranked = sorted(((i, sum(v) / len(v)) for i, v in by_item.items()), key=lambda pair: (-pair[1], pair[0]))
@@ -78,17 +77,7 @@ _ONCE = "every question was asked once: run it with `repetitions: 3`, or ask aga
 _IN_ORDERS = "no order of this permuted rubric was asked twice: ask the same ones again: `jury stability RUN --ask 50`"
 
 
-def _beyond(shown: Sequence[Sequence[Repeats]], ordered: bool, seed: int) -> Estimate:
-    """Disagreement across the orders in which something was shown minus disagreement within one, mean over items."""
+def _beyond(shown: Sequence[Sequence[Repeats]], ordered: bool) -> Estimate:
     if not ordered:
         return undefined("no_data", "single answers have no order")
-    gaps: list[float] = []
-    for orders in shown:
-        said = [[v for v in one.by_content if v is not None] for one in orders]
-        within = [x != y for values in said for x, y in combinations(values, 2)]
-        across = [x != y for a, b in combinations(said, 2) for x, y in product(a, b)]
-        if within and across:
-            gaps.append(sum(across) / len(across) - sum(within) / len(within))
-    if not gaps:
-        return undefined("no_data", "nothing was asked twice in an order and in another one too")
-    return bootstrap_mean(gaps, seed=seed)
+    return beyond_noise([[one.by_content for one in orders] for orders in shown])

@@ -102,7 +102,7 @@ if TYPE_CHECKING:
         veto,
         wald_bounds,
     )
-    from jury.stats.stability import Retest, flip_rate
+    from jury.stats.stability import Retest, beyond_noise, flip_rate
     from jury.stats.table import Category, Ratings, RatingTable, rating_table
     from jury.stats.votes import (
         BetaBinomial,
@@ -149,7 +149,7 @@ _HOMES = {
         "BayesPath OperatingPoint bayes_operating bayes_path plurality reachable_outcomes strict_majority "
         "veto wald_bounds"
     ),
-    "stability": "Retest flip_rate",
+    "stability": "Retest beyond_noise flip_rate",
     "table": "Category RatingTable Ratings rating_table",
     "votes": "BetaBinomial PanelWorth VoteShare beta_binomial effective_votes panel_worth vote_share",
 }
@@ -198,6 +198,7 @@ __all__ = [
     "bayes_operating",
     "bayes_path",
     "beta_binomial",
+    "beyond_noise",
     "bootstrap",
     "bootstrap_mean",
     "bradley_terry",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 
 from jury.errors import ConfigError
 from jury.stats import ppi_mean, stratified_rate
@@ -100,3 +101,32 @@ def test_wrong_counts() -> None:
     with pytest.raises(ConfigError, match="one entry for each class"):
         stratified_rate([1], [2, 3], [10, 4])
     assert stratified_rate([0], [0], [10]).reason == "no_data"
+
+
+def test_the_interval_is_where_an_independent_fit_puts_it() -> None:
+    passed, labelled, shares = np.array([54, 6]), np.array([61, 39]), np.array([0.6, 0.4])
+    pure = (54 + 33 + 0.5) / 101
+    hits, trials = passed + np.array([pure, 1 - pure]), labelled + 1
+
+    def fall(p: np.ndarray) -> float:
+        top = hits / trials
+        return float(2 * (hits * np.log(top / p) + (trials - hits) * np.log((1 - top) / (1 - p))).sum())
+
+    def end(side: float) -> float:
+        limit = {"type": "ineq", "fun": lambda p: 1.959963984540054**2 - fall(p)}
+        return float(
+            shares
+            @ minimize(lambda p: side * shares @ p, hits / trials, bounds=[(0.01, 0.99)] * 2, constraints=limit).x
+        )
+
+    centre, many = float(shares @ (hits / trials)), 10**9  # so many items that their own draw adds nothing
+    found = stratified_rate(passed.tolist(), labelled.tolist(), [6 * many, 4 * many])
+    assert found.interval == pytest.approx((end(1.0), end(-1.0)), abs=1e-4)
+    assert found.low < centre < found.high
+
+
+def test_a_judge_without_an_error_is_not_certain() -> None:
+    found = stratified_rate([15, 0], [15, 10], [600, 400])
+    assert found.value == 0.6
+    assert found.low < 0.55
+    assert found.high > 0.65
