@@ -209,7 +209,7 @@ class _View:
 
     def _evidence(self, vote: Vote) -> None:
         verdict, check = vote.verdict, vote.evidence_check
-        self._quotes(verdict.evidence, check, 2)
+        self._quotes(verdict.evidence if not verdict.parts else (), check, 2)  # of parts they stand below
         for name, value in verdict.fields.items():
             if value not in (None, "", [], {}):
                 self._print(Text(f"{name}: {self._short(_plain(value))}"), 2)
