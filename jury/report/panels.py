@@ -53,7 +53,7 @@ def panel(audit: Audited, items: Sequence[ItemFacts], valued: Worth | None, seed
         "effective": _effective(made, len(audit.judges)),
         "failures": _failures(judges),
         "position": _position(judges) if audit.paired else "",
-        "stability": _stability(judges, again),
+        "stability": _stability(judges, again, seen),
     }
     return replace(made, sentences={k: v for k, v in said.items() if v and judges})
 
@@ -135,7 +135,7 @@ def _judge(
     beside = (
         ONLY_WHERE if late else "asking stopped early: the verdicts are not of the full panel" if seen.early else ""
     )
-    retest = next((j.retest for j in again.judges if j.judge == name), None)
+    retest = None if name in seen.late else next((j.retest for j in again.judges if j.judge == name), None)
     costs = [v.usage.cost if v.usage else 0.0 for v in own]
     known = [c for c in costs if c is not None]
     told = Counter(words.shown(v) for v in cast if v is not None)
@@ -239,11 +239,14 @@ def _position(judges: Sequence[JudgeFacts]) -> str:
     )
 
 
-def _stability(judges: Sequence[JudgeFacts], again: Stability) -> str:
+def _stability(judges: Sequence[JudgeFacts], again: Stability, seen: Polled) -> str:
+    late = [j.judge for j in again.judges if j.judge in seen.late and j.retest.usable]
+    left = f" Left out: {', '.join(late)}, {ONLY_WHERE}." if late else ""
     known = [(j.retest.value, j) for j in judges if j.retest is not None and j.retest.value is not None]
     if not known:
         return "Every question was asked once: stability is not known (`repetitions: 3` shows it)."
     value, worst = max(known, key=lambda k: k[0])
     if not value:
-        return f"Asked {count(again.repetitions, 'time')}, no judge contradicted itself."
-    return f"Asked again, {worst.id} contradicts itself on {words.share(value)} of the items, the most of all judges."
+        return f"Asked {count(again.repetitions, 'time')}, no judge contradicted itself.{left}"
+    most = f"{words.share(value)} of the items, the most of all judges.{left}"
+    return f"Asked again, {worst.id} contradicts itself on {most}"
