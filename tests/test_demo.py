@@ -40,7 +40,7 @@ class KnowsAll:
         return future
 
     def answer(self, body: Any, text: str) -> Completion:
-        if "response_format" not in body and "grammar" not in body:
+        if "grammar" not in body:
             return completion("I know.")
         for pair in pairs():
             if json.dumps(pair.a) in text and json.dumps(pair.b) in text:
@@ -48,9 +48,9 @@ class KnowsAll:
                 second = "B" if first == "A" else "A"
                 better = first if pair.better == "A" else second
                 return completion(json.dumps({"explanation": "It is better.", "value": better}))
-        (item,) = [i for i in items() if f"Answer: {json.dumps(i.answer)}" in text]
+        (item,) = [i for i in items() if f">{json.dumps(i.answer)}</" in text]
         value = item.right is not (self.wrong == item.id)
-        if "grammar" in body:
+        if "logprobs" in body:
             return Completion(json.dumps(value), "stop", 10, 1, 2, ((json.dumps(value), -0.01),))
         return completion(json.dumps({"explanation": "Looked at.", "value": value}))
 

@@ -29,7 +29,15 @@ from jury.errors import ConfigError, ProviderError
 from jury.providers import local_machine, local_model, local_prompts
 from jury.providers.base import TIMEOUT_S, Request, Settings
 from jury.providers.local_engine import Completion, Engine
-from jury.providers.local_words import choices, for_small_model, longest, one_word_grammar, verdict_of, whole_words
+from jury.providers.local_words import (
+    choices,
+    for_small_model,
+    longest,
+    object_grammar,
+    one_word_grammar,
+    verdict_of,
+    whole_words,
+)
 from jury.results import Reply, Rung, Usage
 
 TURN_S = 600.0  # of a call, where nobody sets a timeout: a busy machine is slow, and no socket hangs here
@@ -228,7 +236,7 @@ def _body(request: Request, one_word: Mapping[str, Any] | None) -> dict[str, Any
         body |= {"grammar": grammar, "max_tokens": 32, "logprobs": True, "top_logprobs": 20}
     elif request.schema is not None:
         schema = for_small_model(request.schema)
-        body["response_format"] = {"type": "json_schema", "json_schema": {"name": "verdict", "schema": schema}}
+        body["grammar"] = object_grammar(schema)
         body["max_tokens"] = min(settings.max_tokens, longest(schema))
     return body
 

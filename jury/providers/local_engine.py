@@ -25,7 +25,7 @@ from jury.errors import ConfigError, MissingExtra, ProviderError
 from jury.providers.local_model import INSTALL
 
 CONTEXT = 8192  # tokens of all calls in flight together, and so of one call
-SLOTS = 4
+SLOTS = 4  # calls in flight, at most: each reads what all prompts begin with for itself
 _BYTES_PER_TOKEN = 2  # at least, for nearly all texts; the true number is known only to the runtime
 # Threads of a team wait for each other by spinning, by default for so long that a busy machine does little else.
 _SPIN = ("GOMP_SPINCOUNT", "2000")
@@ -58,11 +58,12 @@ class Engine:
     """Loads a GGUF file (seconds; call it in a thread). Raises `MissingExtra` or `ConfigError`."""
 
     def __init__(self, path: Path, threads: int) -> None:
-        self._server = _load(path, threads)
-        self._queue = Queue()
+        slots = min(SLOTS, max(2, threads))  # two processors gain nothing by more
+        self._server = _load(path, threads, slots)
+        self._queue = Queue(slots)
         self._room = Room(CONTEXT)
         self._closing = threading.Event()
-        self._workers = [threading.Thread(target=self._work, name=f"jury-local-{i}", daemon=True) for i in range(SLOTS)]
+        self._workers = [threading.Thread(target=self._work, name=f"jury-local-{i}", daemon=True) for i in range(slots)]
         for worker in self._workers:
             worker.start()
         atexit.register(self.close)  # the runtime must not be in a call when the process tears it down
@@ -123,10 +124,10 @@ class Queue:
     goes first, while what was read for it is still held.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, slots: int = SLOTS) -> None:
         self._waiting: list[_Job] = []
         self._under_way: list[_Job] = []
-        self._read: deque[str] = deque(maxlen=SLOTS)
+        self._read: deque[str] = deque(maxlen=slots)
         self._changed = threading.Condition()
         self._closed = False
 
@@ -239,12 +240,12 @@ def _failed(error: Any) -> ProviderError:
     return ProviderError(kind, f"the local runtime: {message}")
 
 
-def _load(path: Path, threads: int) -> Any:
+def _load(path: Path, threads: int, slots: int) -> Any:
     runtime = _runtime()
     params = runtime.CommonParams()
     params.model.path = str(path)
     params.n_ctx = CONTEXT
-    params.n_parallel = SLOTS
+    params.n_parallel = slots
     params.kv_unified = True  # one call may use the whole context, where the others leave room
     params.cache_ram_mib = 0  # by default the runtime keeps old prompts in up to 8 GB of memory
     params.n_gpu_layers = 0

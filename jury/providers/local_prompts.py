@@ -1,20 +1,19 @@
 """What a small model is asked: short prompts instead of the shipped ones, and the question before an answer to it.
 
 A model of 1.5 billion parameters loses its way in the shipped prompts: asked about 20 easy answers, half of them wrong,
-it called every one true. In the short ones a judged text is quoted as JSON, which it cannot leave any more than a
-fence; with a fence the same model was right on 11 of 12, quoted on 16 of 16. Beside a reference the verdict is written
-before the reasons: 12 of 12 where the reasons came first gave 10, and 9 of 10 instead of 6 with its own answer as the
-reference; 30 of 30 later. Beside a context the order made no difference that ten hard items could show: 5 or 6 right.
-(Items written here and seen while choosing.) Question, context and reference stand as they are, unless a line of theirs
-looks like one of the prompt. The short prompts stand in for the shipped ones only: what a caller wrote is asked as it
-is.
+it called every one true. In the short ones every text is quoted as JSON, and a judged one stands between short marks
+that it does not hold: it can leave neither. Beside a reference the verdict is written before the reasons: 12 of 12
+where the reasons came first gave 10, and 9 of 10 instead of 6 with its own answer as the reference; 29 of 30 later.
+Beside a context the reasons come first and are not cut short: 20 of 30 (items written here and seen while
+choosing; bare or quoted, fenced or not, made no difference that they could show). The short prompts stand in for the
+shipped ones only: what a caller wrote is asked as it is.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 
 from jury import prompts
@@ -27,12 +26,7 @@ from jury.values import show
 
 LONGEST_QUESTION = 2000  # characters; a longer one is a task, and what a sentence could say of it is no reference
 ANSWER_TOKENS = 80
-# What a line of the short prompts begins with; text that comes after a line break must not look like one.
-_LINE_OF_PROMPT = re.compile(
-    r"\n\s*(?:criteria|context|question|(?:reference |correct )?answer|response [ab])\s*:"
-    r"|\n\s*(?:correct\?|judge whether|which response|reply (?:true|false))",
-    re.IGNORECASE,
-)
+_LETTERS = "bcdfghjkmnpqrstvwxz"  # of marks; without vowels they are no words
 _CONTEXT_COLUMNS = ("context", "contexts", "documents", "retrieved_context", "retrieved_contexts")
 
 
@@ -58,7 +52,7 @@ class Plan:
         """The request to send, the model's own answer in the place of a reference where it has given one."""
         request = self.request
         if self.short is not None:
-            values = {**self.values, "reference": own} if own else self.values
+            values = {**self.values, "reference": _quoted(own)} if own else self.values
             turns = (Turn("user", _render(self.short, values)), *request.turns[1:])
             schema = request.schema or {}
             if self.verdict_first(values):  # reasons that come first are the model's thinking: not cut short
@@ -84,9 +78,9 @@ def plan(request: Request, case: Any, *, one_word: bool) -> Plan:
     question, context, reference = _question(item), _context(item), show(item.expected_output).strip()
     values = {
         "criteria": case.criteria,
-        "context": _kept_in_place(context),
-        "question": _kept_in_place(question),
-        "reference": _kept_in_place(reference),
+        "context": context and _quoted(context),
+        "question": _quoted(question),
+        "reference": reference and _quoted(reference),
         "answer": _quoted(case.output),
     }
     seen = bool(context) and (short is not None or context in request.prompt)
@@ -112,8 +106,8 @@ def _default(request: Request, kind: str, words: set[str]) -> bool:
 
 def _pair(case: Any) -> dict[str, str]:
     sides = {"first": _quoted(case.response_a), "second": _quoted(case.response_b)}
-    question, reference = _kept_in_place(case.question), _kept_in_place(case.reference)
-    return {"criteria": case.criteria, "question": question, "reference": reference, **sides}
+    reference = case.reference and _quoted(case.reference)
+    return {"criteria": case.criteria, "question": _quoted(case.question), "reference": reference, **sides}
 
 
 def _question(item: DataPoint) -> str:
@@ -132,11 +126,15 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _kept_in_place(text: str) -> str:
-    """A text beside the answer as it is; quoted too where one of its lines could pass for a line of the prompt."""
-    return _quoted(text) if _LINE_OF_PROMPT.search("\n".join(text.splitlines())) else text
+def _mark(text: str) -> str:
+    """Letters that the text does not hold, derived from it. As few as can be: each costs a small model time."""
+    digest, length = sha256(text.encode("utf-8", "surrogatepass")).digest(), 2
+    while (mark := "".join(_LETTERS[b % len(_LETTERS)] for b in digest[:length])) in text:
+        digest, length = sha256(digest).digest(), length + 1
+    return mark
 
 
 def _render(name: str, values: dict[str, str]) -> str:
     spec = prompts.shipped(name)
-    return Template(spec.user, name=f"prompt {name}").render(values)
+    fence = _mark("\0".join(sorted(values.values())))  # the same for both orders of a pair
+    return Template(spec.user, name=f"prompt {name}").render({**values, "fence": fence})

@@ -15,6 +15,9 @@ from jury.errors import ConfigError
 STRING, ITEMS = 400, 5  # characters of a text and elements of a list, where the schema gives no bound
 REASON = 60  # characters of the reasons that a short prompt asks for
 SURE = 0.7  # below this share of the probability, one word is an abstention
+_ONE_LINE = {
+    "x-guidance": {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": ", "lenient": True}
+}
 _CHARACTERS_PER_TOKEN = 2  # at least, in what a model writes
 _TOKEN = 10  # characters; a text that ends so close below its bound had no room for the next word
 
@@ -112,6 +115,11 @@ def allowed(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
 def one_word_grammar(words: Sequence[str]) -> str:
     """A grammar that allows one of these words and nothing else."""
     return "root ::= " + " | ".join(json.dumps(w, ensure_ascii=False) for w in words)
+
+
+def object_grammar(schema: Mapping[str, Any]) -> str:
+    """A grammar for the objects of a schema, on one line: free blanks are a quarter of what a small model writes."""
+    return f"%llguidance {{}}\nstart: %json {json.dumps({**schema, **_ONE_LINE})}"
 
 
 def verdict_of(
