@@ -83,6 +83,15 @@ class DataError(JuryError, ValueError):
         self.line = line
 
 
+def unread(error: Exception) -> str:
+    """Why a file could not be read, without Python's own words around it."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not UTF-8 text (byte {error.start})"
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    return getattr(error, "strerror", None) or str(error)
+
+
 def install(extra: str) -> str:
     """How an extra gets onto this machine: the command for the package, and the one for who has a checkout."""
     return f'pip install "jury-llm[{extra}]"  (in a checkout: pip install -e ".[{extra}]")'

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from jury import namespace
 from jury.declared import declared_scale, kind_of
-from jury.errors import ConfigError, DataError, TemplateError
+from jury.errors import ConfigError, DataError, TemplateError, unread
 from jury.prompts import UNVERSIONED, PromptSpec
 from jury.results import Comparison, PanelResult
 from jury.rubrics.library import rubric_in
@@ -147,14 +147,14 @@ def read_cases(path: str | Path, *, expect: bool = True) -> list[dict[str, Any]]
     try:
         lines = file.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: cannot be read: {error}", "encoding", file=str(file)) from None
+        raise DataError(f"{file}: cannot be read: {unread(error)}", "encoding", file=str(file)) from None
     found: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             case: Any = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(
                 f"{file}, line {number}: not JSON: {error}", "bad_json", file=str(file), line=number
             ) from None

@@ -20,6 +20,7 @@ from jury.errors import (
     ReplyError,
     TemplateError,
 )
+from jury.proving import read_cases
 
 
 @pytest.mark.parametrize(
@@ -78,3 +79,16 @@ def test_errors_import_nothing_of_the_package() -> None:
     modules = [n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
 
     assert [m for m in modules if m and m.startswith("jury")] == []
+
+
+def test_why_a_file_could_not_be_read_is_said_in_plain_words(tmp_path):
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    (tmp_path / "latin.json").write_bytes(b'"\xe9"')
+    said = {}
+    for name in ("gone.json", "latin.json", "deep.json"):
+        with pytest.raises(DataError) as told:
+            read_cases(tmp_path / name)
+        said[name] = str(told.value)
+    assert "cannot be read: No such file or directory" in said["gone.json"]
+    assert "it is not UTF-8 text (byte 1)" in said["latin.json"]
+    assert "deep.json, line 1" in said["deep.json"]

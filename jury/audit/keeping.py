@@ -17,7 +17,7 @@ from typing import Any, cast
 from jury.audit.calibrating import Calibration, expired, version_of
 from jury.audit.gates import Gate
 from jury.audit.reading import Audited
-from jury.errors import DataError
+from jury.errors import DataError, unread
 from jury.plain import to_plain
 from jury.store import Run
 from jury.weighing import Fitted
@@ -155,8 +155,8 @@ def _read(folder: Path, name: str = FILE) -> dict[str, Any] | None:
         return None
     try:
         data: Any = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: cannot be read: {error}", "bad_json", file=str(path)) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: cannot be read: {unread(error)}", "bad_json", file=str(path)) from None
     if not isinstance(data, dict) or cast("dict[str, Any]", data).get("format") != FORMAT:
         raise DataError(f"{path}: not of format {FORMAT}", "format", file=str(path))
     return cast("dict[str, Any]", data)

@@ -11,7 +11,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
-from jury.errors import DataError, ReplyError
+from jury.errors import DataError, ReplyError, unread
 from jury.scales import Boolean, Scale
 from jury.stats.table import Category
 from jury.store import Label, Run
@@ -114,7 +114,7 @@ def read_labels(path: str | Path, *, sampling: str = "") -> list[Label]:
     try:
         text = file.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: cannot be read: {error}", "not_found", file=str(file)) from None
+        raise DataError(f"{file}: cannot be read: {unread(error)}", "not_found", file=str(file)) from None
     found: list[Label] = []
     for number, row in enumerate(_rows(file, text), start=1):
         item, value = _first(row, _ITEM_NAMES), _first(row, _VALUE_NAMES)

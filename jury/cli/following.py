@@ -107,7 +107,7 @@ def is_written(folder: Path) -> bool:
     """
     try:
         said: Any = json.loads((folder / LOCK).read_text("utf-8"))
-    except (OSError, ValueError):  # none, or empty: a writer that ends empties it
+    except (OSError, ValueError, RecursionError):  # none, or empty: a writer that ends empties it
         return False
     who = cast("Mapping[str, Any]", said if isinstance(said, dict) else {})
     pid = who.get("pid")

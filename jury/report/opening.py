@@ -78,7 +78,7 @@ class LooseRun(Run):
 def _summary(folder: Path) -> dict[str, Any]:
     try:
         data: Any = json.loads((folder / SUMMARY).read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         data = None  # a summary that was cut short: the results count, and a report says that the run is not finished
     return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
 

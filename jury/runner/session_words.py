@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from jury.datasets import STDIN
-from jury.errors import ConfigError
+from jury.errors import ConfigError, unread
 from jury.sessions.examples import read_examples
 
 
@@ -72,7 +72,7 @@ def _context(given: Any, base: Path) -> str:
         try:
             return (base / given).read_text("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"context: {base / given} cannot be read: {error}") from None
+            raise ConfigError(f"context: {base / given} cannot be read: {unread(error)}") from None
     if one_word and ("/" in given or Path(given).suffix):
         raise ConfigError(f"context: there is no file {base / given}")
     return given

@@ -115,7 +115,8 @@ class RunSpec:
         file = Path(path)
         given: Any = read_yaml(file)
         if not isinstance(given, dict):
-            raise ConfigError(f"{file} must hold a mapping, got {type(given).__name__}")
+            held = "nothing: it is empty" if given is None else type(given).__name__
+            raise ConfigError(f"{file} must hold a mapping, got {held}")
         try:
             return cls.from_mapping({**cast("dict[str, Any]", given), **over}, file.parent)
         except ConfigError as error:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from jury.errors import DataError
+from jury.errors import DataError, unread
 
 _KEYS = ("session", "verdict", "expect", "why", "criterion", "context", "id")
 
@@ -23,7 +23,7 @@ def read_examples(path: str | Path) -> list[dict[str, Any]] | dict[str, list[dic
     try:
         lines = file.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: cannot be read: {error}", "unreadable", file=str(file)) from None
+        raise DataError(f"{file}: cannot be read: {unread(error)}", "unreadable", file=str(file)) from None
     found = [_example(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
     if not found:
         raise DataError(f"{file}: holds no example", "no_rows", file=str(file))

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
-from jury.errors import ConfigError, DataError
+from jury.errors import ConfigError, DataError, unread
 from jury.scales import Boolean, Labels, Numeric, Scale
 from jury.store.lines import unwritable
 
@@ -81,8 +81,8 @@ class RunManifest:
             raise DataError(f"{folder}: {_missing(folder)}", "not_found", file=str(folder)) from None
         except NotADirectoryError:
             raise DataError(f"{folder}: a file, no run folder", "not_found", file=str(folder)) from None
-        except (OSError, ValueError) as error:
-            raise DataError(f"{path}: cannot be read: {error}", "bad_json", file=str(path)) from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise DataError(f"{path}: cannot be read: {unread(error)}", "bad_json", file=str(path)) from None
         return cls.from_dict(data, str(path))
 
     @classmethod

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from jury.errors import ConfigError, DataError
+from jury.errors import ConfigError, DataError, unread
 from jury.weighing.fitted import Fitted
 
 FILE = "calibration.json"
@@ -36,8 +36,8 @@ def stored_weights(path: str | Path) -> Fitted:
         raise ConfigError(f"aggregator: {given} holds no weights: `jury calibrate RUN` makes {FILE}")
     try:
         data: Any = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"aggregator: {file} cannot be read: {error}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"aggregator: {file} cannot be read: {unread(error)}") from None
     values: Mapping[str, Any] = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
     try:
         return Fitted.from_dict(cast("Mapping[str, Any]", values.get("weights") or values))
