@@ -449,3 +449,15 @@ def test_a_path_is_a_path(tmp_path):
     assert report.judged == 2
     assert Run.open(tmp_path / "run").manifest.data["path"] == str(path)
     assert [i.id for i in Run.open(tmp_path / "run").items()] == ["#1", "#2"]
+
+
+@pytest.mark.parametrize("kind", ["pointwise", "pairwise"])
+def test_data_nested_too_deep_ends_the_pass_with_a_word(kind, tmp_path):
+    deep: dict[str, object] = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    row = {"id": "deep", "input": "q", "output": "a", "question": "q", "response_a": "a", "response_b": "b"}
+    report = run_sync(spec_of(by_text({}), rows=[{**row, "more": deep}], kind=kind), tmp_path)
+    assert isinstance(report.fault, DataError)
+    assert (report.fault.kind, report.judged) == ("too_deep", 0)
+    assert "item deep: its data is nested too deep" in str(report.fault)

@@ -11,7 +11,7 @@ from typing import Any
 
 from jury.data import DataPoint, Output, ResponsePair
 from jury.datasets import STDIN, Row, rows, to_item, to_pair, to_question
-from jury.errors import ConfigError
+from jury.errors import ConfigError, DataError
 from jury.judge import Case, Seat
 from jury.messages import text_of, to_messages
 from jury.runner.recordings import Recording, recordings
@@ -87,7 +87,11 @@ def item_entry(point: DataPoint, made: Output | None) -> Entry:
     }
     more = repr((output.items, point.system_instructions)) if len(output.items) != 1 else point.system_instructions
     item = StoredItem(
-        id=str(point.id), number=point.number or 0, digest=_digest(kept, more), tags=tags_of(point.row or {}), **kept
+        id=str(point.id),
+        number=point.number or 0,
+        digest=_digest(point.id, kept, more),
+        tags=tags_of(point.row or {}),
+        **kept,
     )
     return Entry(item, point=point, output=made)
 
@@ -108,17 +112,21 @@ def _of_pair(row: Row) -> Entry:
     item = StoredItem(
         id=str(pair.id),
         number=pair.number or 0,
-        digest=_digest(kept, repr(sides)),
+        digest=_digest(pair.id, kept, repr(sides)),
         tags=tags_of(pair.row or {}),
         **kept,
     )
     return Entry(item, pair=pair)
 
 
-def _digest(kept: Mapping[str, Any], more: str) -> str:
+def _digest(name: Any, kept: Mapping[str, Any], more: str) -> str:
     """Over everything that judges could see; the id, the number and the trace are not shown to them."""
     shown = {k: v for k, v in kept.items() if v and k != "trace_id"}
-    return digest(f"{encode(shown)}\0{more}".encode("utf-8", "surrogatepass"))
+    try:
+        text = encode(shown)
+    except RecursionError:
+        raise DataError(f"item {name}: its data is nested too deep to be kept (or holds itself)", "too_deep") from None
+    return digest(f"{text}\0{more}".encode("utf-8", "surrogatepass"))
 
 
 def _asked(point: DataPoint) -> tuple[str, tuple[Mapping[str, Any], ...]]:
