@@ -52,3 +52,12 @@ def test_the_stopping_bound_holds_for_judges_that_err_apart_and_breaks_for_those
     assert together.wrong_given_stopped > 2 * together.epsilon
     assert tempered.wrong_given_stopped <= tempered.epsilon
     assert "independent judges" in stop_line(apart)
+
+
+def test_leanings_and_flips_beyond_noise_are_covered() -> None:
+    wanted = {"position lean": 0.9, "beyond_noise": 0.9, "leaning at 80%": 0.72, "family lean": 0.9}
+    for study in studies():
+        if study.interval in wanted:
+            row = simulate(study, 200, seed=2)
+            assert row.coverage is not None
+            assert row.coverage >= wanted[study.interval], line(row)
