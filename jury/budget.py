@@ -8,9 +8,13 @@ cheap items let through after dear ones were refused, the verdicts would be thos
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 
+from jury.allowances import in_line
 from jury.errors import ConfigError, ProviderError
+
+logger = logging.getLogger("jury.budget")
 
 
 class Budget:
@@ -23,13 +27,15 @@ class Budget:
         self.spent = spent
         self.unsure = 0.0
         self.closed = False
+        self.why = ""  # it was closed before its time
         self._reserved = 0.0
+        self._held = 0.0
         self._under_way = 0
         self._line: deque[tuple[asyncio.Future[bool], float]] = deque()
 
     @property
     def left(self) -> float:
-        return self.limit - self.spent - self.unsure - self._reserved
+        return self.limit - self.spent - self.unsure - self._reserved - self._held
 
     async def reserve(self, most: float) -> None:
         """Sets `most` dollars aside. Raises `ProviderError` of kind `budget` where they are not there."""
@@ -48,6 +54,8 @@ class Budget:
                     self.settle(most, 0.0)
                 self._move()
                 raise
+        if self.why:
+            raise ProviderError("budget", f"not asked: {self.why}")
         spent = f"${self.spent + self.unsure:.4f} of ${self.limit:.4f}"
         raise ProviderError("budget", f"not asked: {spent} are spent, and this call could cost ${most:.4f}")
 
@@ -63,9 +71,25 @@ class Budget:
             self.spent += most if cost is None else cost
         self._move()
 
-    def charge(self, cost: float) -> None:
-        """Counts what was paid without having been reserved: by a target that tells what it cost only afterwards."""
+    def hold(self, most: float, *, owed: bool = False) -> bool:
+        """Sets `most` dollars aside for long, such as for what is in a batch, if they are there or it is `owed` in any
+        case; nobody waits for them."""
+        if not owed and (self.closed or not self._fits(most)):
+            return False
+        self._held += most
+        return True
+
+    def release(self, most: float, cost: float) -> None:
+        """What was held is over, and did cost this."""
+        self._held = max(0.0, self._held - most)
         self.spent += cost
+        self._move()
+
+    def close(self, why: str) -> None:
+        """Nothing more is asked: the cap could not be held."""
+        if not self.why:
+            logger.warning("%s; nothing more is asked", why)
+        self.closed, self.why = True, why
         self._move()
 
     def _fits(self, most: float) -> bool:
@@ -90,3 +114,57 @@ class Budget:
                 place.set_result(False)
             else:
                 return
+
+
+class Purse:
+    """For calls whose price is on no list: functions, and addresses without a model.
+
+    `most`: US dollars that one call can cost at most, which is also what it costs where it does not say; None where
+    nobody says, and then it is taken to be free. One that costs more than that closes the budget: what others like it
+    would cost is not known.
+    """
+
+    def __init__(self, budget: Budget | None, most: float | None, whose: str) -> None:
+        self._budget = budget
+        self._most = most
+        self._whose = whose
+
+    async def reserve(self, calls: int = 1) -> float:
+        """Sets aside what so many calls can cost. Raises `ProviderError` of kind `budget`."""
+        most = (self._most or 0.0) * calls
+        if self._budget is not None and (most or self._budget.why):
+            with in_line():
+                await self._budget.reserve(most)
+        return most
+
+    def settle(self, reserved: float, cost: float | None, calls: int = 1) -> float | None:
+        """What they did cost, as far as anybody knows. `cost`: what they say themselves."""
+        known = (self._most or 0.0) * calls if cost is None and self._most is not None else cost
+        if self._budget is None:
+            return known
+        if reserved:
+            self._budget.settle(reserved, known)
+        elif known:
+            self._budget.release(0.0, known)
+        if known is not None and known > reserved + 1e-9:
+            stated = "says no max_cost" if self._most is None else f"has max_cost {self._most:g}"
+            self._budget.close(
+                f"{self._whose} did cost ${known:.4f} and {stated}, so the budget cannot be held: say what one call "
+                "costs at most (max_cost, in US dollars)"
+            )
+        return known
+
+    def lost(self, reserved: float) -> None:
+        """They were given up: nobody knows what they did cost."""
+        if self._budget is not None and reserved:
+            self._budget.settle(reserved, None, unsure=True)
+
+
+def check_max_cost(whose: str, given: object, *, allowed: bool) -> None:
+    """Raises `ConfigError` for what is no amount, or stands where a list price is needed."""
+    if given is None:
+        return
+    if not allowed:
+        raise ConfigError(f"{whose}: max_cost is for functions and plain addresses; a model has a price (`prices`)")
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < float("inf"):
+        raise ConfigError(f"{whose}: max_cost must be an amount of US dollars from 0, got {given!r}")

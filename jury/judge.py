@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from jury import namespace
+from jury.budget import check_max_cost
 from jury.data import DataPoint, Output, ResponsePair
 from jury.errors import CallError, ConfigError
 from jury.families import family
@@ -45,7 +46,7 @@ class JudgeSpec:
     `prompt` (a text or a loaded `PromptSpec`) and `system_prompt` replace the jury's; `settings` (a mapping of
     `Settings` fields) stand above the jury's. `provider` answers instead of the one the id names. `id` names the seat
     in votes: by default the model, or the name of the function. `weight` counts in every built-in rule. `family`
-    overrides what the model's name says.
+    overrides what the model's name says. `max_cost`: US dollars that one call of a function costs at most.
     """
 
     model: str | None = None
@@ -57,6 +58,7 @@ class JudgeSpec:
     provider: Provider | None = None
     family: str | None = None
     weight: float = 1.0
+    max_cost: float | None = None
 
     def __post_init__(self) -> None:
         if (self.model is None) == (self.function is None):
@@ -69,6 +71,7 @@ class JudgeSpec:
             raise ConfigError(f"judges: the provider of {self.name} has no `complete` method")
         if not isinstance(self.weight, int | float) or isinstance(self.weight, bool) or not 0 <= self.weight < 1e12:
             raise ConfigError(f"weight of {self.name} must be a number from 0, got {self.weight!r}")
+        check_max_cost(f"judge {self.name}", self.max_cost, allowed=self.function is not None)
         for name in ("id", "prompt", "system_prompt", "family"):
             text: Any = getattr(self, name)
             text = text.user if name == "prompt" and isinstance(text, PromptSpec) else text
@@ -76,10 +79,9 @@ class JudgeSpec:
                 raise ConfigError(f"judges: the {name} of a judge must be a text that is not blank, got {text!r}")
         if self.settings is not None and not isinstance(cast("Any", self.settings), Mapping | Settings):
             raise ConfigError(f"judges: the settings of {self.name} must be a mapping, got {self.settings!r}")
-        if isinstance(self.settings, Mapping):
-            unknown = [k for k in self.settings if k not in _SETTINGS]
-            if unknown:
-                raise ConfigError(f"judges: unknown settings {unknown} of {self.name}; known are {sorted(_SETTINGS)}")
+        unknown = [k for k in self.settings if k not in _SETTINGS] if isinstance(self.settings, Mapping) else []
+        if unknown:
+            raise ConfigError(f"judges: unknown settings {unknown} of {self.name}; known are {sorted(_SETTINGS)}")
 
     @property
     def name(self) -> str:
@@ -379,9 +381,7 @@ def _reply_text(reply: Reply | None) -> str | None:
 
 
 def _settings(base: Settings, given: Mapping[str, Any] | Settings | None) -> Settings:
-    if given is None:
-        return base
-    return given if isinstance(given, Settings) else replace(base, **given)
+    return given if isinstance(given, Settings) else replace(base, **(given or {}))
 
 
 def _place(error: BaseException) -> str:

@@ -290,6 +290,8 @@ class Panel:
             so_far = [votes[i] for i in sorted(votes)]
             if how.settled(polled, so_far, self.reading, self.spec.quorum):
                 return so_far, len(so_far) < len(seats)
+            if any(v.unasked for v in polled):  # nobody knows yet whether it settles the item
+                return so_far, True
         return [votes[i] for i in sorted(votes)], False
 
     async def _as_foreseen(

@@ -198,6 +198,11 @@ class Vote:
         return str(self.verdict.failure) if self.verdict.failure else None
 
     @property
+    def unasked(self) -> bool:
+        """Whether a call of it was not made, for want of money."""
+        return any(j.verdict.failure is not None and j.verdict.failure.kind == "budget" for j in self.judgments)
+
+    @property
     def failed_calls(self) -> int:
         return sum(j.verdict.status == "error" for j in self.judgments)
 
@@ -241,6 +246,11 @@ class PairVote:
     @property
     def error(self) -> str | None:
         return str(self.failure) if self.failure else None
+
+    @property
+    def unasked(self) -> bool:
+        """Whether a call of it was not made, for want of money."""
+        return any(j.verdict.failure is not None and j.verdict.failure.kind == "budget" for j in self.judgments)
 
     @property
     def failed_calls(self) -> int:

@@ -14,8 +14,8 @@ from jury.providers import registry
 from jury.providers.anthropic import AnthropicProvider
 from jury.providers.batches import batch_api, body_of, outcomes
 from jury.providers.openai import OpenAIProvider
-from jury.runner import RunSpec, replay, run, run_batches, run_sync
-from jury.store import Run
+from jury.runner import RunSpec, batching, replay, run, run_batches, run_sync
+from jury.store import Run, RunWriter
 from tests.servers.batch_server import BatchServer
 
 ROWS = [{"id": f"r{i}", "input": "q", "output": f"answer-{i}."} for i in range(5)]
@@ -88,14 +88,157 @@ def test_a_target_makes_its_outputs_before_the_batch(tmp_path, server, vendor):
     assert [i.output for i in Run.open(tmp_path).items()] == [f"answer to q{i}." for i in range(4)]
 
 
-def test_of_a_cascade_the_first_tier_goes_into_the_batch(tmp_path, server, vendor):
-    other = replace(vendor, id="k", settings={"retries": 0, "reask": 0, "max_tokens": 77})
-    jury = {"criteria": "c", "judges": [vendor, other], "escalate": {"tiers": [["j"], ["k"]], "check": 0}}
-    spec = RunSpec(ROWS, jury, cache=False)
+def seat_like(vendor, name, max_tokens):
+    return replace(vendor, id=name, settings={"retries": 0, "reask": 0, "max_tokens": max_tokens})
+
+
+def differing(body):
+    """The judge with the short replies fails the answers 1 and 2, the others nothing."""
+    text = json.dumps(body)
+    strict = body.get("max_tokens", body.get("max_completion_tokens")) == 77
+    return json.dumps({"explanation": "e", "value": not (strict and ("answer-1." in text or "answer-2." in text))})
+
+
+def test_of_a_cascade_every_tier_goes_into_batches(tmp_path, server, vendor):
+    server.answer = differing
+    panel = [vendor, seat_like(vendor, "k", 77), seat_like(vendor, "m", 88), seat_like(vendor, "n", 99)]
+    cascade = {"tiers": [["j", "k"], ["m"], ["n"]], "check": 0}
+    spec = RunSpec(ROWS, {"criteria": "c", "judges": panel, "escalate": cascade}, cache=False)
     report, _ = batched(spec, tmp_path, server)
-    assert (report.asked, report.answered) == (5, 5)
+    assert (report.batches, report.asked, report.answered) == (2, 12, 12)
+    assert [len(lines) for lines in map(questions_of, (tmp_path / "batch-1.jsonl", tmp_path / "batch-2.jsonl"))] == [
+        10,
+        2,
+    ]
     final = asyncio.run(run(spec, tmp_path))
-    assert (final.asked.live, final.totals["tiers"]) == (0, {"1": 5})
+    assert (final.asked.live, final.totals["tiers"]) == (0, {"1": 3, "2": 2})
+    assert batched(spec, tmp_path, server)[0].batches == 0
+
+
+def test_items_drawn_to_be_checked_go_whole_into_the_first_batch(tmp_path, server, vendor):
+    cascade = {"tiers": [["j"], ["k"]], "check": 1}
+    spec = RunSpec(
+        ROWS, {"criteria": "c", "judges": [vendor, seat_like(vendor, "k", 77)], "escalate": cascade}, cache=False
+    )
+    report, _ = batched(spec, tmp_path, server)
+    assert (report.batches, report.asked) == (1, 10)
+
+
+def test_a_first_tier_without_batches_is_asked_live_and_decides_what_is_sent(tmp_path, server, vendor):
+    asked = []
+
+    def quick(output):
+        asked.append(output)
+        return output == "answer-0."
+
+    judges = [JudgeSpec(function=quick, id="quick"), JudgeSpec(function=lambda output: True, id="kind"), vendor]
+    cascade = {"tiers": [["quick", "kind"], ["j"]], "check": 0}
+    spec = RunSpec(ROWS, {"criteria": "c", "judges": judges, "escalate": cascade}, cache=False)
+    report, _ = batched(spec, tmp_path, server)
+    assert (report.batches, report.asked, len(asked)) == (1, 4, 5)
+    final = asyncio.run(run(spec, tmp_path))
+    assert (final.asked.live, final.totals["tiers"], len(asked)) == (0, {"1": 1, "2": 4}, 5)
+
+
+def questions_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("ask", ["together", "each"])
+def test_a_rubric_goes_into_batches(tmp_path, server, vendor, ask):
+    rubric = {
+        "name": "r",
+        "pass_rule": "right >= 4 and kind == 1",
+        "criteria": [{"key": "right", "question": "?"}, {"key": "kind", "scale": "0/1"}],
+    }
+
+    def answer(body):
+        text = json.dumps(body)
+        scores = {"right": 5, "kind": 0 if "answer-3." in text else 1}
+        given = {k: {"evidence": [], "reasoning": "r", "score": v} for k, v in scores.items() if f'"{k}' in text}
+        return json.dumps(given)
+
+    server.answer = answer
+    told = {"rubric": rubric, "ask": ask, "permute": True, "judges": [vendor], "cache": False}
+    spec = RunSpec.from_mapping(told).with_changes(data=ROWS)
+    report, _ = batched(spec, tmp_path, server)
+    assert (report.asked, report.answered) == ((5, 5) if ask == "together" else (10, 10))
+    final = asyncio.run(run(spec, tmp_path))
+    assert (final.asked.live, final.totals["n_pass"], final.totals["n_fail"]) == (0, 4, 1)
+    assert replay(tmp_path).same
+
+
+def test_what_another_run_paid_for_is_in_no_batch(tmp_path, server, vendor):
+    spec = replace(spec_of(vendor, rows=ROWS[:3]), cache=str(tmp_path / "cache.db"))
+    first = RunSpec(ROWS, spec.jury, cache=spec.cache)
+    batched(spec, tmp_path / "one", server)
+    asyncio.run(run(spec, tmp_path / "one"))
+    report, _ = batched(first, tmp_path / "two", server)
+    in_cache = sum(j.source == "cache" for j in Run.open(tmp_path / "two").judgments())
+    assert (report.asked, in_cache) in ((2, 3), (5, 0))
+
+
+def test_the_target_and_the_batches_share_one_budget(tmp_path, server, vendor):
+    asked, seen = [], []
+
+    def bot(input):
+        asked.append(input)
+        return f"answer to {input}.", {"cost": 0.01}
+
+    rows = [{"id": f"r{i}", "input": f"q{i}"} for i in range(6)]
+    spec = spec_of(vendor, rows=rows, target={"function": bot, "max_cost": 0.01}, budget=0.05, concurrency=1)
+
+    async def sleep(seconds):
+        most = sum(line.get("most") or 0 for line in questions_of(tmp_path / "batches.jsonl"))
+        seen.append(len(asked) * 0.01 + most)
+        server.finish()
+
+    asyncio.run(run_batches(spec, tmp_path, sleep=sleep))
+    assert 0 < len(asked) < 6
+    assert seen
+    assert seen[0] <= 0.05
+    final = asyncio.run(run(spec, tmp_path))
+    assert final.spent <= 0.05
+
+
+def test_a_budget_for_batches_needs_prices(tmp_path, server):
+    nobody = JudgeSpec(
+        "openai/no-such-model", provider=OpenAIProvider(api_key="k", base_url=f"{server.url}/v1"), id="j"
+    )
+    with pytest.raises(ConfigError, match="a budget needs a price for openai/no-such-model"):
+        asyncio.run(run_batches(spec_of(nobody, budget=5), tmp_path))
+    assert server.submitted == 0
+
+
+@pytest.mark.parametrize("at", [1, 3, 5, 6])
+def test_a_kill_while_a_batch_is_taken_in_counts_nothing_twice(tmp_path, server, vendor, monkeypatch, at):
+    server.answer = lambda body: '{"value": true}' if "answer-0." in json.dumps(body) else "no json at all"
+    batched(spec_of(vendor), tmp_path / "whole", server)
+    whole = list(Run.open(tmp_path / "whole").judgments())
+    steps = []
+
+    def counted(real):
+        def step(self, *given, **told):
+            if told.get("state", "collected") == "collected":  # each judgment, and the note that all are there
+                steps.append(1)
+                if len(steps) == at:
+                    raise KeyboardInterrupt
+            return real(self, *given, **told)
+
+        return step
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunWriter, "add_judgment", counted(RunWriter.add_judgment))
+        patch.setattr(batching._Batches, "_note", counted(batching._Batches._note))
+        with pytest.raises(KeyboardInterrupt):
+            batched(spec_of(vendor), tmp_path / "killed", server)
+    report, _ = batched(spec_of(vendor), tmp_path / "killed", server)
+    again = list(Run.open(tmp_path / "killed").judgments())
+    assert (report.answered, report.failed) == (1, 4)
+    assert sorted(j.key for j in again) == sorted(j.key for j in whole)
+    assert len({j.key for j in again}) == len(again) == 5
+    with RunWriter(tmp_path / "whole") as one, RunWriter(tmp_path / "killed") as other:
+        assert other.cost == pytest.approx(one.cost)
 
 
 def test_what_failed_is_asked_live_or_in_the_next_batch(tmp_path, server, vendor):

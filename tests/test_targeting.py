@@ -212,20 +212,75 @@ def test_a_lost_provider_is_the_targets_error(tmp_path):
     assert report.finished
 
 
-def test_what_a_function_says_it_cost_uses_up_the_budget(tmp_path):
-    asked = []
-
+def priced_bot(asked, cost):
     def bot(input):
         asked.append(input)
-        return "an answer", {"cost": 0.25}
+        return "an answer" if cost is None else ("an answer", {"cost": cost})
 
-    spec = spec_of(bot, budget=0.5, limits={"target": {"concurrency": 1}})
-    report = run_sync(spec, tmp_path)
+    return bot
+
+
+def test_a_budget_needs_to_know_what_a_function_or_an_address_can_cost(tmp_path):
+    asked = []
+    for target in (priced_bot(asked, 0.25), {"url": "http://127.0.0.1:9/ask"}):
+        with pytest.raises(ConfigError, match=r"one call of .* can cost at most: add max_cost"):
+            run_sync(spec_of(target, budget=0.5), tmp_path)
+    assert asked == []
+    with pytest.raises(ConfigError, match="a model has a price"):
+        TargetSpec.of({"model": "openai/x", "max_cost": 0.1})
+    with pytest.raises(ConfigError, match="amount of US dollars"):
+        TargetSpec.of({"url": "http://127.0.0.1:9/ask", "max_cost": -1})
+
+
+@pytest.mark.parametrize("cost", [0.25, None])
+def test_no_call_of_a_function_starts_that_could_exceed_the_budget(tmp_path, cost):
+    asked = []
+    target = {"function": priced_bot(asked, cost), "max_cost": 0.25}
+    spec = spec_of(target, budget=0.6)
+    report = run_sync(spec, tmp_path)  # many at once
     assert len(asked) == 2
-    assert (report.target.refused, report.totals["reasons"]) == (3, {"budget": 3})
-    assert (report.spent, report.totals["n_pass"]) == (0.5, 2)
+    assert (report.target.refused, report.spent) == (3, 0.5)  # one that does not say costs its most
+    passed = report.totals["n_pass"]  # a judge who comes after the budget was closed is not asked either
+    assert report.totals["reasons"] == {"budget": 5 - passed}
+    assert run_sync(spec.with_changes(budget=0.8), tmp_path).spent == 0.75  # over all passes
     assert run_sync(spec.with_changes(budget=10), tmp_path).totals["n_pass"] == 5
     assert len(asked) == 5
+
+
+def test_a_function_that_costs_more_than_it_says_ends_the_asking(tmp_path, caplog):
+    asked = []
+    target = {"function": priced_bot(asked, 0.25), "max_cost": 0.1}
+    report = run_sync(spec_of(target, budget=9, limits={"target": {"concurrency": 1}}), tmp_path)
+    assert (len(asked), report.spent) == (1, 0.25)
+    assert report.totals["reasons"] == {"budget": 5}  # the judge of the first is not asked either
+    assert "the target bot did cost $0.2500 and has max_cost 0.1" in caplog.text
+
+
+def test_a_judge_function_that_costs_something_says_how_much(tmp_path, caplog):
+    asked = []
+
+    def paying(output):
+        asked.append(output)
+        return {"value": True, "usage": {"cost": 0.25}}
+
+    rows = [{"id": str(i), "output": f"o{i}"} for i in range(6)]
+
+    def spec(**more):
+        judge = JudgeSpec(function=paying, **more)
+        return RunSpec(rows, {"criteria": "c", "judges": [judge]}, cache=False, budget=0.9, concurrency=1)
+
+    silent = run_sync(spec(), tmp_path / "silent")
+    assert len(asked) < 6
+    assert silent.totals["reasons"]["budget"] == 6 - len(asked)
+    assert "judge paying did cost $0.2500 and says no max_cost" in caplog.text
+    asked.clear()
+    capped = run_sync(spec(max_cost=0.25), tmp_path / "capped")
+    assert (len(asked), capped.spent) == (3, 0.75)
+    assert capped.totals["reasons"] == {"budget": 3}
+    free = RunSpec(rows, {"criteria": "c", "judges": [lambda output: True]}, cache=False, budget=0.0)
+    assert run_sync(free, tmp_path / "free").totals["n_pass"] == 6
+    with pytest.raises(ConfigError, match="max_cost is for functions"):
+        JudgeSpec("openai/x", max_cost=1)
 
 
 @pytest.mark.parametrize("model", [None, "bot"])

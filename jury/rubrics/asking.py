@@ -127,6 +127,10 @@ class RubricMethod:
             self._formats[number, only] = known
         return known
 
+    def format_of(self, number: int, only: str | None = None) -> ReplyFormat:
+        """The format of ask `number`, counted over judges and repetitions, where an order is drawn for each."""
+        return self.format(number if self.permute else 0, only)
+
     def _order_note(self, number: int, only: str | None) -> str:
         keys = self.rubric.order(number) if only is None else (only,)
         shown = [f"{k} ({'|'.join(labels)})" if (labels := self.rubric.labels(k, number)) else k for k in keys]

@@ -1,9 +1,10 @@
 """`jury run --batch`: the questions of a run through the vendors' batch APIs, at half the price, within a day.
 
 What a pass would ask is sent in batches; what comes back is recorded like any judgment, and the pass that follows asks
-live what is missing: failed lines, seats without batches, replies that could not be read. Nothing is sent
-twice: a batch is written down (`batches.jsonl`, and its questions in `batch-N.jsonl`) before it is submitted, and one
-whose answer was lost by a kill is looked for at the vendor first.
+live what is missing: failed lines, seats without batches, replies that could not be read. Of a cascade each tier goes
+into batches of its own, when those of the tier before are back. Nothing is sent twice: a batch is written down
+(`batches.jsonl`, and its questions in `batch-N.jsonl`) before it is submitted, and one whose answer was lost by a kill
+is looked for at the vendor first. Batches, the target and live calls share one budget.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
 from jury.budget import Budget
+from jury.cache import opened
 from jury.errors import ConfigError, ProviderError
+from jury.formats import ReplyFormat
 from jury.governed import most_cost, tokens
 from jury.judge import Seat
-from jury.keys import Question
+from jury.pointwise import Jury
 from jury.providers import prices
 from jury.providers.base import Request
 from jury.providers.batches import (
@@ -34,16 +38,18 @@ from jury.providers.batches import (
     outcomes,
 )
 from jury.results import Failure, Judgment, Reply, Rung, Usage, Verdict
-from jury.runner.describe import AnyJury, compared, continued, manifest_of, price_sources
-from jury.runner.entries import Entry, entries
-from jury.runner.governors import Governors
-from jury.runner.keeper import now
+from jury.runner.describe import AnyJury, compared, continued, manifest_of, price_sources, seats_of
+from jury.runner.entries import Entry, entries, from_stdin
+from jury.runner.governors import Governors, purses
+from jury.runner.keeper import Keeper, now
 from jury.runner.questions import questions
 from jury.runner.spec import Loader, RunSpec
 from jury.runner.targeting import Producer, named, ready, routed
+from jury.runner.tiers import Tiers
 from jury.runner.under_way import FILE, last_words, still_open
 from jury.sessions.judging import SessionJury
 from jury.store import RunWriter, StoredJudgment
+from jury.store.index import JUDGMENTS
 from jury.store.lines import Appender, encode, read_lines
 from jury.streams import as_completed
 from jury.summary import count
@@ -67,18 +73,32 @@ class _Chunk:
     """Questions on their way into one batch."""
 
     provider: str
-    asked: list[tuple[Question, dict[str, Any]]] = field(default_factory=list[tuple[Question, dict[str, Any]]])
+    asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     size: int = 0
     most: float = 0.0  # US dollars that the batch can cost
+
+    def add(self, asked: dict[str, Any], most: float) -> None:
+        self.asked.append(asked)
+        self.size += len(encode(asked["body"]))
+        self.most += most
+
+    @property
+    def full(self) -> bool:
+        return len(self.asked) >= MOST_REQUESTS or self.size >= MOST_BYTES
 
 
 class _Batches:
     """The batches of one folder: what is written down, what is under way."""
 
     producer: Producer | None = None
+    tiers: Tiers | None = None
+    keeper: Keeper
 
-    def __init__(self, spec: RunSpec, jury: AnyJury, writer: RunWriter, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, spec: RunSpec, jury: AnyJury, writer: RunWriter, say: Callable[[str], None], budget: Budget | None = None
+    ) -> None:
         self.spec, self.jury, self.writer, self.say = spec, jury, writer, say
+        self._budget = budget
         self.report = BatchReport()
         if isinstance(jury, SessionJury):
             raise ConfigError("a run of sessions is asked live: leave out --batch")
@@ -94,7 +114,14 @@ class _Batches:
         self._last = max(told, default=0)
         self.open = still_open(told)
         self._under_way = {str(q["key"]) for n in self.open for q in self._questions(n)}
-        self._reserved = 0.0  # US dollars of what is under way, at most
+        self._taken = self._taken_before()
+        if budget is not None:
+            budget.hold(sum(float(batch.get("most") or 0.0) for batch in self.open.values()), owed=True)
+
+    @property
+    def batched(self) -> list[str]:
+        """The seats whose questions go into batches."""
+        return [name for name, seat in self._seats.items() if seat.provider.name in self._apis]
 
     def close(self) -> None:
         self._file.close()
@@ -111,44 +138,52 @@ class _Batches:
             else:
                 await self._submit(number, [(str(q["key"]), q["body"]) for q in self._questions(number)])
 
-    async def send_missing(self) -> None:
-        """Every question that is not answered and not under way, in batches; of a cascade those of its first tier."""
+    async def send_missing(self) -> int:
+        """Every question that is to be asked now, not answered and not under way, in batches. How many were sent."""
         chunks: dict[str, _Chunk] = {}
-        self._reserved = sum(float(batch.get("most") or 0.0) for batch in self.open.values())
-        async for entry in self._entries():
-            for seat, case, repetition in questions(self.jury, entry, first=True):
+        before, short = self.report.asked, False
+        self.report = replace(self.report, unsent=0)
+        async for entry, wanted in self._entries():
+            for seat, case, repetition in questions(self.jury, entry):
                 provider = seat.provider.name if seat.function is None else ""
-                if provider not in self._apis or case.format is not None:  # a rubric's parts are read case by case
+                if provider not in self._apis:
                     continue
                 question = seat.question(case, repetition)
-                if question.key in self._under_way or self.writer.has(question.key):
+                if question.key in self._under_way or (wanted is not None and question.key not in wanted):
+                    continue
+                if self.writer.has(question.key) or await self.keeper.known(question) is not None:
                     continue
                 request = replace(seat.request(case, repetition), rung=_rung(seat))
                 most = self._most(seat, request)
-                if not self._affordable(most):
+                short = short or not (self._budget is None or self._budget.hold(most))
+                if short:  # were cheap ones sent after dear ones, the verdicts would be those of cheap items
                     self.report = replace(self.report, unsent=self.report.unsent + 1)
                     continue
                 self.writer.add_item(entry.item)
                 self._under_way.add(question.key)
-                body = body_of(seat.provider, request)
+                about = {"key": question.key, "item": question.item or "", "judge": question.judge}
+                about |= {"order": question.order, "request": question.request, "repetition": repetition}
+                about |= {"criterion": (case.format or seat.format).criterion, "prompt": seat.prompt.digest}
                 chunk = chunks.setdefault(provider, _Chunk(provider))
-                chunk.asked.append((question, body))
-                chunk.size += len(encode(body))
-                chunk.most += most
-                if len(chunk.asked) >= MOST_REQUESTS or chunk.size >= MOST_BYTES:
+                chunk.add({**about, "body": body_of(seat.provider, request)}, most)
+                if chunk.full:
                     await self._plan(chunks.pop(provider))
         for chunk in chunks.values():
             await self._plan(chunk)
+        return self.report.asked - before
 
-    async def _entries(self) -> AsyncIterator[Entry]:
-        """The items; with a target those whose output it makes now, live, or has made before."""
-        source = entries(self.spec)
-        if self.producer is None:
-            for entry in source:
-                yield entry
-            return
-        async for made in as_completed(source, self.producer.produced, self.spec.concurrency, ordered=True):
-            if made is not None:  # else there is no money for it
+    async def _entries(self) -> AsyncIterator[tuple[Entry, set[str] | None]]:
+        """The items, with the keys of what is to be asked about each now (None: everything). With a target those whose
+        output it makes now, live, or has made before."""
+
+        async def ready_for(entry: Entry) -> tuple[Entry, set[str] | None] | None:
+            made = entry if self.producer is None else await self.producer.produced(entry)
+            if made is None:  # there is no money for it
+                return None
+            return made, None if self.tiers is None else await self.tiers.wanted(made)
+
+        async for made in as_completed(entries(self.spec), ready_for, self.spec.concurrency, ordered=True):
+            if made is not None:
                 yield made
 
     def waiting(self) -> bool:
@@ -169,9 +204,11 @@ class _Batches:
             asked = {str(q["key"]): q for q in self._questions(number)}
             bodies = {str(line.get("custom_id")): body_of_line(line) for line in lines}
             why = f"{state.status}: {state.why}" if state.why else state.status
-            answered = 0
+            answered, cost = 0, self.writer.cost
             for key, outcome in outcomes(asked, lines, api.api, why).items():
-                answered += self._take(asked[key], outcome, bodies.get(key))
+                answered += self._take(number, asked[key], outcome, bodies.get(key))
+            if self._budget is not None:
+                self._budget.release(float(batch.get("most") or 0.0), self.writer.cost - cost)
             self._note(number, state="collected", answered=answered, failed=len(asked) - answered)
             self.report = replace(
                 self.report,
@@ -180,16 +217,32 @@ class _Batches:
             )
             self.say(f"batch {number} ({batch['id']}): {why}, {answered} of {len(asked)} answered")
 
-    def _take(self, asked: Mapping[str, Any], outcome: Reply | ProviderError, body: Any) -> bool:
+    def _taken_before(self) -> set[tuple[Any, Any]]:
+        """(batch, key) of what was recorded before a kill, of batches that are not noted as collected."""
+        if not self.open:
+            return set()
+        lines = (line for _, line in read_lines(self.writer.folder / JUDGMENTS))
+        return {(line["batch"], line.get("key")) for line in lines if line.get("batch") in self.open}
+
+    def _take(self, number: int, asked: Mapping[str, Any], outcome: Reply | ProviderError, body: Any) -> bool:
         seat = self._seats.get(str(asked["judge"]))
         if seat is None:  # the panel has changed since: the answer is paid for, and nobody wants it
             return False
-        judgment = Judgment(seat.name, Verdict("error"), int(asked["repetition"]), asked["order"])
+        how = self._format(seat, asked)
+        judgment = Judgment(
+            seat.name,
+            Verdict("error"),
+            int(asked["repetition"]),
+            asked["order"],
+            notes=how.notes,
+            criterion=how.criterion,
+            prompt=asked.get("prompt"),
+        )
         if isinstance(outcome, Reply):
             usage = _priced(seat, outcome.usage, body)
             judgment = replace(
                 judgment,
-                verdict=seat.format.read(outcome.text, outcome.data),
+                verdict=how.read(outcome.text, outcome.data),
                 reply=outcome.text,
                 model=outcome.model,
                 usage=usage,
@@ -198,7 +251,7 @@ class _Batches:
         else:
             failure = Failure(outcome.kind, outcome.detail, outcome.status)
             judgment = replace(judgment, verdict=Verdict("error", failure=failure), usage=outcome.usage)
-        if not self.writer.has(str(asked["key"])):
+        if not self.writer.has(str(asked["key"])) and (number, asked["key"]) not in self._taken:
             self.writer.add_judgment(
                 StoredJudgment(
                     key=str(asked["key"]),
@@ -208,23 +261,31 @@ class _Batches:
                     price_source=self._sources.get(seat.name),
                     at=now(),
                     source="batch",
+                    batch=number,
                 )
             )
         return judgment.verdict.status != "error"
+
+    def _format(self, seat: Seat, asked: Mapping[str, Any]) -> ReplyFormat:
+        """How the question was to be answered: of a rubric, which criteria in which order."""
+        method = self.jury.method if isinstance(self.jury, Jury) else None
+        if method is None:
+            return seat.format
+        place = list(self._seats).index(seat.name)
+        return method.format_of(place * self.jury.spec.repetitions + int(asked["repetition"]), asked.get("criterion"))
 
     async def _plan(self, chunk: _Chunk) -> None:
         self._last += 1
         number = self._last
         self.report = replace(self.report, batches=self.report.batches + 1, asked=self.report.asked + len(chunk.asked))
         with_questions = Appender(self._path(number))
-        for q, body in chunk.asked:
-            asked = {"key": q.key, "item": q.item or "", "judge": q.judge, "order": q.order, "request": q.request}
-            with_questions.append({**asked, "repetition": q.repetition, "body": body})
+        for asked in chunk.asked:
+            with_questions.append(asked)
         with_questions.close()
         token = secrets.token_hex(12)
         about = {"provider": chunk.provider, "token": token, "count": len(chunk.asked), "most": chunk.most}
         self._note(number, state="planned", **about)
-        await self._submit(number, [(q.key, body) for q, body in chunk.asked])
+        await self._submit(number, [(asked["key"], asked["body"]) for asked in chunk.asked])
 
     async def _submit(self, number: int, requests: list[tuple[str, dict[str, Any]]]) -> None:
         batch = self.open[number]
@@ -233,6 +294,8 @@ class _Batches:
         except ProviderError as error:
             if error.kind in ("timeout", "connection", "server_error", "bad_body"):
                 raise  # it may have arrived: the next start looks for it
+            if self._budget is not None:
+                self._budget.release(float(batch.get("most") or 0.0), 0.0)
             self._note(number, state="lost", why=str(error))  # refused as a whole: nothing was sent
             raise
         self._note(number, state="submitted", id=name)
@@ -242,14 +305,6 @@ class _Batches:
     def _most(seat: Seat, request: Request) -> float:
         price = prices.find(seat.provider.name, seat.model)
         return most_cost(price, tokens(request)) * PRICE if price is not None else 0.0
-
-    def _affordable(self, most: float) -> bool:
-        if self.spec.budget is None:
-            return True
-        if self.writer.cost + self.writer.target_cost + self._reserved + most > self.spec.budget:
-            return False
-        self._reserved += most
-        return True
 
     def _note(self, number: int, **what: Any) -> None:
         line = {"batch": number, **what, "at": now()}
@@ -286,27 +341,46 @@ async def run_batches(
     with RunWriter(folder) as writer:
         manifest = named(manifest_of(spec, jury, writer.folder.name), target)
         compared(writer.manifest, manifest, writer.folder)
+        budget = None if spec.budget is None else Budget(spec.budget, writer.cost + writer.target_cost)
+        govern = Governors(spec, budget)
+        govern.check(seats_of(jury))
+        batches = _Batches(spec, jury, writer, say, budget)
         writer.save(continued(writer.manifest, manifest, now()))
-        batches = _Batches(spec, jury, writer, say)
-        if target is not None:
-            budget = None if spec.budget is None else Budget(spec.budget, writer.cost + writer.target_cost)
-            routed(target, spec, Governors(spec, budget))
-            batches.producer = Producer(target, spec, writer, budget)
-        try:
-            await batches.resume()
-            await batches.collect()
-            await batches.send_missing()
-            while batches.waiting():
-                await sleep(poll_s)
-                await batches.collect()
-            for number, batch in batches.open.items():
-                say(f"batch {number}: no judge of {batch['provider']} is on the panel: it stays where it is")
-        finally:
-            batches.close()
+        with ExitStack() as at_work:
+            at_work.callback(batches.close)
+            cache = opened(spec.cache)
+            if cache is not None:
+                at_work.callback(cache.close)
+            batches.keeper = Keeper(writer, price_sources(jury), cache, purses(seats_of(jury), budget))
+            if jury.spec.escalate is not None and not isinstance(jury, SessionJury):
+                batches.tiers = Tiers(jury, batches.keeper, writer, batches.batched)
+                at_work.enter_context(batches.tiers.at_work(govern))
             if target is not None:
-                target.route(Governors.gone)
-                await target.close()
+                routed(target, spec, govern)
+                batches.producer = Producer(target, spec, writer, budget)
+            try:
+                await _rounds(batches, poll_s, sleep)
+            finally:
+                if target is not None:
+                    target.route(Governors.gone)
+                    await target.close()
         return batches.report
+
+
+async def _rounds(batches: _Batches, poll_s: float, sleep: Callable[[float], Awaitable[object]]) -> None:
+    """Batches until nothing more is to be sent: the next tiers of a cascade, and what there is money for again."""
+    await batches.resume()
+    await batches.collect()
+    while True:
+        sent = await batches.send_missing()
+        while batches.waiting():
+            await sleep(poll_s)
+            await batches.collect()
+        more = batches.tiers is not None or batches.report.unsent
+        if not sent or not more or from_stdin(batches.spec):
+            break
+    for number, batch in batches.open.items():
+        batches.say(f"batch {number}: no judge of {batch['provider']} is on the panel: it stays where it is")
 
 
 def _rung(seat: Seat) -> Rung:

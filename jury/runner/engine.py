@@ -19,7 +19,6 @@ from jury.budget import Budget
 from jury.cache import opened
 from jury.errors import ConfigError, DataError, JuryError
 from jury.forecasting import Foresight
-from jury.pairwise import PairwiseJury
 from jury.providers import registry
 from jury.results import Comparison, PanelResult
 from jury.runner.describe import (
@@ -34,11 +33,12 @@ from jury.runner.describe import (
     voters,
 )
 from jury.runner.entries import Entry, entries, from_stdin
-from jury.runner.governors import Governors
+from jury.runner.governors import Governors, purses
 from jury.runner.halting import Halt
 from jury.runner.keeper import Asked, Keeper, now
 from jury.runner.memory import remember
 from jury.runner.outlook import for_money
+from jury.runner.questions import judged
 from jury.runner.spec import Loader, RunSpec
 from jury.runner.targeting import Outcomes, Producer, history, named, ready, routed, target_changes, unpaid
 from jury.runner.totals import Totals
@@ -138,31 +138,10 @@ class _Pass:
         if made is None:
             result: PanelResult | Comparison = unpaid(entry, self.budget.limit if self.budget else 0.0)
         else:
-            result = for_money(await self._judge(made), self.budget)
+            result = for_money(await judged(self.jury, made), self.budget)
         stored = self.writer.add_result(StoredResult(item.id, item.number, result, seal, self.voters))
         self.judged += 1
         self._count(stored, new=True)
-
-    async def _judge(self, entry: Entry) -> PanelResult | Comparison:
-        jury, pair, one = self.jury, entry.pair, entry.recording
-        if isinstance(jury, SessionJury):
-            if one is None:
-                raise ConfigError("a session jury needs sessions: kind session")
-            return await jury.judge(one.session, context=one.context, id=one.id, number=one.number)
-        if isinstance(jury, PairwiseJury):
-            if pair is None:
-                raise ConfigError("a pairwise jury needs pairs")
-            return await jury.compare(
-                pair.question,
-                pair.response_a,
-                pair.response_b,
-                reference=pair.reference,
-                id=pair.id,
-                row=pair.row,
-                number=pair.number,
-                trace_id=pair.trace_id,
-            )
-        return await jury.judge(entry.point, entry.output)
 
     def _count(self, result: Mapping[str, Any], *, new: bool) -> None:
         word = self.totals.add(result)
@@ -201,8 +180,8 @@ async def run(
         manifest = continued(writer.manifest, manifest, now())
         writer.save(manifest)
         cache = opened(spec.cache)
-        keeper = Keeper(writer, price_sources(jury), cache)
         budget = None if spec.budget is None else Budget(spec.budget, writer.cost + writer.target_cost)
+        keeper = Keeper(writer, price_sources(jury), cache, purses(seats_of(jury), budget))
         govern = Governors(spec, budget)
         producer, seal = None, fingerprint(jury)
         if target is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from jury.budget import Budget
+from jury.budget import Budget, Purse
 from jury.governed import Governed
 from jury.judge import Seat
 from jury.limits import Throttle
@@ -45,3 +45,9 @@ class Governors:
             governed = self.before(seat.provider)
             if self._budget is not None and isinstance(governed, Governed):
                 governed.price(seat.model)
+
+
+def purses(seats: Iterable[Seat], budget: Budget | None) -> dict[str, Purse]:
+    """By seat, the money of judge functions."""
+    functions = [s for s in seats if s.function is not None]
+    return {s.name: Purse(budget, s.spec.max_cost, f"judge {s.name}") for s in functions}

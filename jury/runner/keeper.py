@@ -10,12 +10,14 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import cast
 
 from jury.allowances import in_line
+from jury.budget import Purse
 from jury.cache import Cache
-from jury.errors import DataError
+from jury.errors import DataError, ProviderError
 from jury.keys import Question
-from jury.results import Judgment, Usage
+from jury.results import Failure, Judgment, Order, Usage, Verdict
 from jury.store import RunWriter, StoredJudgment
 from jury.store.lines import encode, parse
 
@@ -46,13 +48,21 @@ class Asked:
 
 
 class Keeper:
-    """The recorder of one pass (`judge.Recorder`). `prices`: by seat, where its price comes from.
+    """The recorder of one pass (`judge.Recorder`). `prices`: by seat, where its price comes from; `purses`: of the
+    judge functions.
 
     A judgment is looked for among the questions in flight, in the folder, in the cache; in this order.
     """
 
-    def __init__(self, writer: RunWriter, prices: Mapping[str, str | None], cache: Cache | None = None) -> None:
+    def __init__(
+        self,
+        writer: RunWriter,
+        prices: Mapping[str, str | None],
+        cache: Cache | None = None,
+        purses: Mapping[str, Purse] | None = None,
+    ) -> None:
         self.asked = Asked()
+        self._purses = purses or {}
         self._cache = cache
         self._writer = writer
         self._prices = prices
@@ -81,7 +91,7 @@ class Keeper:
             if slow and (cached := await asyncio.to_thread(self._cached, question)) is not None:
                 known = self._copy(question, cached, "cache")
                 return known
-            made = await ask()
+            made = await self._paid(question, ask)
             if made.verdict.failure is not None and made.verdict.failure.kind == "budget":
                 self.asked.refused += 1
                 return made  # nobody was asked: there is nothing to record
@@ -94,6 +104,32 @@ class Keeper:
             del self._flying[question.key]
             flying.set_result(known)
         return made
+
+    async def known(self, question: Question) -> Judgment | None:
+        """What another run paid for, recorded here."""
+        cached = await asyncio.to_thread(self._cached, question) if self._cache is not None else None
+        return None if cached is None else self._copy(question, cached, "cache")
+
+    async def _paid(self, question: Question, ask: Callable[[], Awaitable[Judgment]]) -> Judgment:
+        """`ask`, with the money for it set aside where it is a function's."""
+        purse = self._purses.get(question.judge)
+        if purse is None:
+            return await ask()
+        try:
+            reserved = await purse.reserve()
+        except ProviderError as error:
+            verdict = Verdict("error", failure=Failure(error.kind, error.detail))
+            return Judgment(question.judge, verdict, question.repetition, cast("Order", question.order), calls=0)
+        try:
+            made = await ask()
+        except BaseException:
+            purse.lost(reserved)
+            raise
+        said = made.usage.cost if made.usage is not None else None
+        cost = purse.settle(reserved, said)
+        if cost is None or cost == said:
+            return made
+        return replace(made, usage=replace(made.usage or Usage(1), cost=cost))
 
     @staticmethod
     async def _keep(cache: Cache, *entry: str) -> None:

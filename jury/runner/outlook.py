@@ -61,7 +61,7 @@ def for_money(result: R, budget: Budget | None) -> R:
     failures = (j.verdict.failure for v in result.votes for j in v.judgments)
     if not any(f is not None and f.kind == "budget" for f in failures):
         return result
-    told = f"Not judged: the budget of ${budget.limit:g} does not allow it."
+    told = f"Not judged: {budget.why or f'the budget of ${budget.limit:g} does not allow it'}."
     return unasked(result, "budget", told)
 
 

@@ -1,29 +1,28 @@
-"""All questions that an item raises: seat by seat, order by order, repetition by repetition. Asks none of them."""
+"""What an item raises: all its questions, seat by seat, order by order, repetition by repetition; or its result."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from jury.errors import ConfigError
 from jury.judge import Case, Seat
 from jury.pairwise import PairwiseJury
 from jury.pointwise import Jury
+from jury.results import Comparison, PanelResult
 from jury.runner.describe import AnyJury
 from jury.runner.entries import Entry
 from jury.sessions.judging import SessionJury
 
 
-def questions(jury: AnyJury, entry: Entry, *, first: bool = False) -> Iterator[tuple[Seat, Case, int]]:
-    """(seat, case, repetition) of every question; none for a target that errored. Stand-ins are not counted.
-
-    `first`: of a cascade only what is asked about every item.
-    """
-    for seat, case, repetition in () if entry.item.error is not None else _questions(jury, entry, first):
+def questions(jury: AnyJury, entry: Entry) -> Iterator[tuple[Seat, Case, int]]:
+    """(seat, case, repetition) of every question; none for a target that errored. Stand-ins are not counted."""
+    for seat, case, repetition in () if entry.item.error is not None else _questions(jury, entry):
         if entry.asked is None or (seat.name, (case.format or seat.format).criterion) in entry.asked:
             yield from ((seat, case, repetition + n) for n in range(entry.times))
 
 
-def _questions(jury: AnyJury, entry: Entry, first: bool) -> Iterator[tuple[Seat, Case, int]]:
+def _questions(jury: AnyJury, entry: Entry) -> Iterator[tuple[Seat, Case, int]]:
     if entry.questions:
         yield from ((seat, case, 0) for seat, case in entry.questions)
         return
@@ -34,8 +33,7 @@ def _questions(jury: AnyJury, entry: Entry, first: bool) -> Iterator[tuple[Seat,
             yield from jury.questions(named, context=one.context, number=one.number)
         return
     cases = _cases(jury, entry)
-    seats = jury.panel.assigned(entry.item.number)
-    for seat in [seats[i] for i in jury.panel.tiers[0]] if first and jury.spec.escalate else seats:
+    for seat in jury.panel.assigned(entry.item.number):
         for repetition in range(jury.spec.repetitions):
             for case in cases(seat, repetition):
                 yield seat, case, repetition
@@ -52,3 +50,26 @@ def _cases(jury: Jury | PairwiseJury, entry: Entry) -> Callable[[Seat, int], Seq
     if entry.point is None or entry.output is None:
         return lambda seat, repetition: ()
     return jury.cases(entry.point, entry.output, wanted)
+
+
+async def judged(jury: AnyJury, entry: Entry) -> PanelResult | Comparison:
+    """The jury's result on an item, asked in its own way. Raises `ConfigError` for an item of another kind."""
+    pair, one = entry.pair, entry.recording
+    if isinstance(jury, SessionJury):
+        if one is None:
+            raise ConfigError("a session jury needs sessions: kind session")
+        return await jury.judge(one.session, context=one.context, id=one.id, number=one.number)
+    if isinstance(jury, PairwiseJury):
+        if pair is None:
+            raise ConfigError("a pairwise jury needs pairs")
+        return await jury.compare(
+            pair.question,
+            pair.response_a,
+            pair.response_b,
+            reference=pair.reference,
+            id=pair.id,
+            row=pair.row,
+            number=pair.number,
+            trace_id=pair.trace_id,
+        )
+    return await jury.judge(entry.point, entry.output)

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jury.budget import Budget
+from jury.budget import Budget, Purse
 from jury.data import Output
 from jury.errors import ConfigError, ProviderError
 from jury.governed import Governed
 from jury.providers import prices, registry
-from jury.results import PanelResult
+from jury.results import PanelResult, Usage
 from jury.runner.entries import Entry, item_entry
 from jury.runner.governors import Governors
 from jury.runner.keeper import Asked, now
@@ -49,7 +49,7 @@ class Producer:
     """Outputs for the items of one pass."""
 
     def __init__(self, target: Target, spec: RunSpec, writer: RunWriter, budget: Budget | None = None) -> None:
-        self._unmetered = budget if target.spec.model is None else None  # it has no price: it says what it cost
+        self._purse = purse_of(target, budget) if target.spec.model is None else None
         self.target = target
         self.asked = Outcomes()
         self._writer = writer
@@ -99,13 +99,22 @@ class Producer:
             return await self._asked(question)
 
     async def _asked(self, question: Question) -> Made:
-        budget = self._unmetered
-        if budget is not None and budget.left <= 0:
+        purse = self._purse
+        if purse is None:  # a model, whose provider has the money before it
+            return await self.target.ask(question)
+        attempts = 1 if self.target.spec.function is not None else 1 + self.target.spec.settings.retries
+        try:
+            reserved = await purse.reserve(attempts)
+        except ProviderError:
             return Made(Output(), calls=0, refused=True)
-        made = await self.target.ask(question)
-        if budget is not None and made.usage is not None:
-            budget.charge(made.usage.cost or 0.0)
-        return made
+        try:
+            made = await self.target.ask(question)
+        except BaseException:
+            purse.lost(reserved)
+            raise
+        said = made.usage.cost if made.usage is not None else None
+        cost = purse.settle(reserved, said, 1 + made.retries)
+        return made if cost is None or cost == said else replace(made, usage=replace(made.usage or Usage(1), cost=cost))
 
     def _same(self, question: Question, item: str, output: Output) -> Output:
         self.asked.same += 1
@@ -132,6 +141,11 @@ class Producer:
         return output
 
 
+def purse_of(target: Target, budget: Budget | None) -> Purse:
+    """The money for a function or an address."""
+    return Purse(budget, target.spec.max_cost, f"the target {target.spec.label}")
+
+
 def routed(target: Target, spec: RunSpec, govern: Governors) -> None:
     """Puts limits, and where its price can be known the budget, before the target's provider."""
     metered = target.spec.model is not None
@@ -140,6 +154,12 @@ def routed(target: Target, spec: RunSpec, govern: Governors) -> None:
 
 def ready(target: Target, spec: RunSpec) -> None:
     """What can be known before the first call. Raises `ConfigError`: no key, or a budget and no price."""
+    if spec.budget is not None and target.spec.model is None and target.spec.max_cost is None:
+        what = "function" if target.spec.function is not None else "url"
+        raise ConfigError(
+            f"target: a budget needs to know what one call of {target.spec.label} can cost at most: add max_cost, such "
+            f"as target: {{{what}: ..., max_cost: 0.02}} (US dollars; 0 where it costs nothing)"
+        )
     provider = target.provider
     if provider is None:
         return

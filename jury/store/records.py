@@ -58,6 +58,7 @@ class StoredJudgment:
 
     `at` is an ISO time (UTC), `price_source` says where the price comes from, `prev` the digest of the line before.
     `source`: `cache` (another run paid for it), `same` (an identical item of this run did), `batch`; else asked live.
+    `batch`: the number of the batch that it came with.
     """
 
     key: str
@@ -68,6 +69,7 @@ class StoredJudgment:
     at: str = ""
     prev: str = ""
     source: str | None = None
+    batch: int | None = None
 
     @property
     def judge(self) -> str:
@@ -79,12 +81,14 @@ class StoredJudgment:
         made |= {"request": self.request, "price_source": self.price_source, "at": self.at}
         if self.source:
             made["source"] = self.source
+        if self.batch is not None:
+            made["batch"] = self.batch
         return made
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Raises `DataError`."""
-        own = {"key", "item", "request", "price_source", "at", "prev", "source"}
+        own = {"key", "item", "request", "price_source", "at", "prev", "source", "batch"}
         judgment = {k: v for k, v in data.items() if k not in own}
         for name in ("key", "item"):
             if not isinstance(data.get(name), str):

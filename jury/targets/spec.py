@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
+from jury.budget import check_max_cost
 from jury.errors import ConfigError
 from jury.providers.base import Provider, Settings
 
@@ -30,7 +31,8 @@ class TargetSpec:
     `name` is what it is called in prices, limits and results. `system` and `prompt` are templates over the item for a
     model; without them it gets the item's own instructions and messages. For an address: `body` is the JSON to send,
     with templates in its texts, `output` the path of the answer in what comes back, `key_env` the variable that holds a
-    key for it. `provider` answers instead of the one that the model names. Raises `ConfigError`.
+    key for it. `provider` answers instead of the one that the model names. `max_cost`: US dollars that one call of a
+    function or an address without a model can cost at most, which a budget needs to know. Raises `ConfigError`.
     """
 
     function: Callable[..., Any] | None = None
@@ -44,6 +46,7 @@ class TargetSpec:
     key_env: str | None = None
     provider: Provider | None = None
     settings: Settings = _OWN
+    max_cost: float | None = None
 
     def __post_init__(self) -> None:
         if (self.function is not None) + (self.model is not None or self.url is not None) != 1:
@@ -68,6 +71,7 @@ class TargetSpec:
             if wrong and getattr(self, word) is not None:
                 where = "a model" if word in ("system", "prompt") else "a url"
                 raise ConfigError(f"target: {word} is for {where}{' without a model' if not plain else ''}")
+        check_max_cost("target", self.max_cost, allowed=self.model is None)
         if self.body is not None and not isinstance(cast("Any", self.body), Mapping):
             raise ConfigError(f"target: body must be a mapping, got {type(self.body).__name__}")
         _check_settings(self.settings)
