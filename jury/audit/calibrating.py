@@ -311,7 +311,8 @@ def _row(
     decided = [
         (j == "PASS", p == "PASS") for j, p in zip(judge, people, strict=True) if "OTHER" not in (j, p) and j and p
     ]
-    agreement = _share(sum(equal), len(equal)) if sampled != "by-class" else undefined("no_data", _BY_CLASS)
+    mixed = sampled in ("by-class", "by-verdict")
+    agreement = undefined("no_data", _OTHER_MIX.format(sampled[3:])) if mixed else _share(sum(equal), len(equal))
     lean = None
     if decided and sampled == "random":
         passed = [audit.passed(v) for v in votes]
@@ -347,7 +348,7 @@ def _confidence(audit: Audited, weights: Fitted, rows: Sequence[int]) -> tuple[E
     return brier_score(sure, right, seed=0), confidence_error(sure, right, seed=0)
 
 
-_BY_CLASS = "labels drawn by class: their mix is not that of the run"
+_OTHER_MIX = "labels drawn by {}: their mix is not that of the run"
 
 
 def _share(part: int, whole: int) -> Estimate:

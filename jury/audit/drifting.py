@@ -19,7 +19,8 @@ class Drift:
     """`judge`: the anchors now minus then, paired. `system`: the pass rate of new items now minus then.
 
     `system_alone` is the system's change less the judge's on the anchors; its interval adds both errors. P-values are
-    corrected for both tests. `verdict` is `none`, `judge`, `system` or `both`; `unmatched` anchors had changed.
+    corrected for both tests. `verdict` is `none`, `judge`, `system` or `both`, and `unknown` where no anchor has a
+    verdict in both runs; `unmatched` anchors had changed.
     """
 
     judge: PairedComparison
@@ -59,7 +60,7 @@ def drift(
     exact = judge.exact_p if judge.counts.n else None
     p_judge, p_system = holm([exact, p_system])
     found = [name for name, p in (("judge", p_judge), ("system", p_system)) if p is not None and p <= alpha]
-    verdict = "both" if len(found) == 2 else found[0] if found else "none"
+    verdict = "both" if len(found) == 2 else found[0] if found else "none" if judge.counts.n else "unknown"
     alone = _less(system, judge.difference)
     unmatched = max(len(anchors_then.judged), len(anchors_now.judged)) - len(same)
     return Drift(judge, system, alone, p_judge, p_system, verdict, unmatched, alpha)

@@ -116,7 +116,10 @@ def read_labels(path: str | Path, *, sampling: str = "") -> list[Label]:
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{file}: cannot be read: {unread(error)}", "not_found", file=str(file)) from None
     found: list[Label] = []
-    for number, row in enumerate(_rows(file, text), start=1):
+    rows = _rows(file, text)
+    if rows and not any(name in row for row in rows for name in (*_VALUE_NAMES, "status", "values")):
+        raise DataError(f"{file}: no column holds the labels: name it {' or '.join(_VALUE_NAMES)}", "bad_json")
+    for number, row in enumerate(rows, start=1):
         item, value = _first(row, _ITEM_NAMES), _first(row, _VALUE_NAMES)
         if item is None:
             raise DataError(f"{file}: label {number} has no item: name a column `item` or `id`", "bad_json")

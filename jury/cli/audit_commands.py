@@ -242,7 +242,10 @@ def drift(
     alpha: Annotated[float, typer.Option(metavar="SHARE", help="Chance of a false alarm.")] = 0.05,
     json: Json = False,
 ) -> None:
-    """Did the judge drift or the system? By anchors: old outputs, frozen, judged again. Exit code 1 for any drift."""
+    """Did the judge drift or the system? By anchors: old outputs, frozen, judged again.
+
+    Exit code 1 for any drift, 3 where no anchor has a verdict in both runs.
+    """
     from jury.cli.audit_gates import drift as start
 
     raise typer.Exit(start(then, now, system_then, system_now, alpha, json))

@@ -220,13 +220,13 @@ def rank(folders: list[str], name_a: str, name_b: str, options: ContestOptions) 
 
 
 def drift(then: str, now: str, system_then: str | None, system_now: str | None, alpha: float, as_data: bool) -> int:
-    """0 where nothing drifted, 1 for any drift."""
+    """0 where nothing drifted, 1 for any drift, 3 where no anchor can tell."""
 
     def read(folder: str | None) -> Audited | None:
         return None if folder is None else audited(folder)
 
     found = drifted(audited(then), audited(now), read(system_then), read(system_now), alpha=alpha)
-    code = exits.OK if found.verdict == "none" else exits.BELOW
+    code = {"none": exits.OK, "unknown": exits.NO_RESULT}.get(found.verdict, exits.BELOW)
     if as_data:
         as_json(found)
         return code

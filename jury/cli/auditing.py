@@ -268,7 +268,7 @@ def _worth_lines(found: Worth) -> Iterator[tuple[str, str]]:
     if found.against_best is not None:
         yield "panel - best judge", cell(points, found.against_best.difference)
     if found.cheapest is not None:
-        price = "" if found.cheapest.price is None else f", ${found.cheapest.price:.4f} an item"
+        price = f", ${found.cheapest.price:.4f} an item" if found.cheapest.price else ""
         yield "cheapest that do", f"{', '.join(found.cheapest.judges)}: {cell(share, found.cheapest.same)}{price}"
     yield "price", _price(found)
     more = cell(share, found.one_more)

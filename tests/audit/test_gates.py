@@ -152,3 +152,9 @@ def test_pairs_are_gated_by_wins_of_a(tmp_path):
 def test_tags_that_nobody_gave_are_not_gated_in_silence(tmp_path):
     with pytest.raises(ConfigError, match="no item has a tag"):
         gate(run(tmp_path / "run", 15, 5), pass_rate=">=0.5", by_tag=True)
+
+
+def test_anchors_without_a_verdict_in_both_runs_say_nothing(tmp_path):
+    then, other = pointwise(tmp_path / "then", [{"x": True}] * 5), pointwise(tmp_path / "other", [])
+    assert drift(audited(then), audited(other)).verdict == "unknown"
+    assert drift(audited(then), audited(then)).verdict == "none"

@@ -143,3 +143,9 @@ def test_a_wrong_label_keeps_all_of_them_out(tmp_path):
         with pytest.raises(DataError, match="label of item"):
             keep_labels(run, [Label("0", "ann", True), wrong])
     assert run.labels() == []
+
+
+def test_a_file_without_a_column_of_labels_is_told(tmp_path):
+    (tmp_path / "labels.csv").write_text("item,colour\nr1,pass\n")
+    with pytest.raises(DataError, match="no column holds the labels: name it value or label"):
+        read_labels(tmp_path / "labels.csv")
