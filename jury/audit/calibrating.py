@@ -39,6 +39,7 @@ from jury.stats import (
 )
 from jury.stats.table import Category
 from jury.store import RunManifest
+from jury.summary import count
 from jury.weighing import ENOUGH_LABELS, Fitted, fit, held_for, plurality_of
 from jury.weighing import expired as why_expired
 
@@ -234,13 +235,15 @@ def _of_people(audit: Audited) -> list[str]:
     found: list[str] = []
     if audit.contested:
         shown = ", ".join(audit.contested[:5]) + (", ..." if len(audit.contested) > 5 else "")
-        found.append(f"people tie on {len(audit.contested)} items, which have no label: {shown}")
+        found.append(f"people tie on {count(len(audit.contested), 'item')}, without a label: {shown}")
     if audit.strays:
         named = ", ".join(map(repr, audit.stray_items[:3])) + (", ..." if len(audit.stray_items) > 3 else "")
-        found.append(f"{audit.strays} labels are of items that the run has no verdict on: {named}")
+        strays = count(audit.strays, "label is", "labels are")
+        found.append(f"{strays} of items that the run has no verdict on: {named}")
     seen = sum(one.saw_verdict for one in audit.labelled())
     if seen:
-        found.append(f"{seen} labels were given with the panel's verdict in view: people lean to what they are shown")
+        given = count(seen, "label was", "labels were")
+        found.append(f"{given} given with the panel's verdict in view: people lean to what they are shown")
     return found
 
 

@@ -46,6 +46,7 @@ from jury.cli.tables import facts, stdout
 from jury.errors import ConfigError
 from jury.stats import Estimate
 from jury.store import Label, Run
+from jury.summary import count
 
 _ASK = "How were the labelled items drawn"
 MOST = 20  # items listed
@@ -79,7 +80,7 @@ def calibrate(options: CalibrateOptions) -> int:
     how = options.sampled or drawn(own) or _asked()
     given = read_labels(labels, sampling=how) if labels else own
     if options.keep_labels:
-        sys.stderr.write(f"{keep_labels(run, given):,} labels are new in {run.folder}\n")
+        sys.stderr.write(f"{count(keep_labels(run, given), 'label is', 'labels are')} new in {run.folder}\n")
         given = run.labels()
     kept = of_sample(given, how)
     audit = of_criterion(run, options.criterion, kept) if options.criterion else audited(run, kept)
@@ -95,7 +96,9 @@ def calibrate(options: CalibrateOptions) -> int:
         return exits.OK
     _say(found, before)
     if len(kept) < len(given):
-        told([f"{len(given) - len(kept)} labels on items that were not drawn at random were left out"])
+        left = len(given) - len(kept)
+        was = "was" if left == 1 else "were"
+        told([f"{count(left, 'label')} on items that were not drawn at random {was} left out"])
     return exits.OK
 
 
@@ -108,7 +111,7 @@ _SHOWN = (
 def _unusable(audit: Audited, given: Sequence[Label], kept: Sequence[Label], how: str) -> str:
     """Why labels that are there cannot be used."""
     if len(kept) < len(given) and not kept:
-        return f"no labels drawn {how}: the {len(given)} labels there are on items that were drawn in another way"
+        return f"no labels drawn {how}: all that there are ({len(given)}) are on items drawn in another way"
     if audit.strays:
         names = ", ".join(map(repr, audit.stray_items[:3]))
         return f"no labels of items that the run has a verdict on: {audit.strays} are of others, such as {names}"
@@ -197,7 +200,7 @@ def stability(folder: str, options: AskOptions) -> int:
             for j in found.judges
         ]
         head = ["judge", "flips when asked again", "disagreement", "flips when swapped", "beyond noise", "questions"]
-        table(f"stability: {found.items} items, {found.repetitions} repetitions", head, rows)
+        table(f"stability: {count(found.items, 'item')}, {count(found.repetitions, 'repetition')}", head, rows)
         unstable = [[i, f"{100 * d:.0f}%"] for i, d in found.unstable]
         table("most unstable items", ["item", "chance that two answers differ"], unstable)
         if found.reason:
@@ -217,8 +220,8 @@ _ASKED_TWICE = (
 def _in_part(seen: Polled, found: Stability) -> list[str]:
     """Of whom only some items can tell, because asking had stopped early."""
     return [
-        f"{j.judge}: only the {j.retest.usable} of these {found.items} items on which it was asked, since the others "
-        "disagreed there; nobody was asked again where they had not been asked"
+        f"{j.judge}: only the {j.retest.usable} of {count(found.items, 'item')} on which it was asked, since the "
+        "others disagreed there; nobody was asked again where they had not been asked"
         for j in found.judges
         if j.judge in seen.late
     ]
@@ -259,7 +262,7 @@ def bias(folder: str, options: AskOptions) -> int:
 
 def _worth_lines(found: Worth) -> Iterator[tuple[str, str]]:
     truth = "the plurality" if found.by_votes else "labels"
-    yield "panel", f"{found.judges} judges, {found.items} items"
+    yield "panel", f"{count(found.judges, 'judge')}, {count(found.items, 'item')}"
     yield "independent votes", cell(number, found.independent.votes)
     yield "error correlation", cell(number, found.independent.correlation)
     yield "alpha", cell(number, found.alpha)
@@ -275,7 +278,7 @@ def _worth_lines(found: Worth) -> Iterator[tuple[str, str]]:
     yield "one more vote", more if more == UNKNOWN else f"could change {more} of the items"
     people = found.annotators
     if people.passes is not None:
-        told_by = f"wins against {share(people.winning_rate)} of {len(people.people)} people"
+        told_by = f"wins against {share(people.winning_rate)} of {count(len(people.people), 'person', 'people')}"
         yield "stand-in for people", f"{told_by}, advantage {share(people.advantage)}"
 
 

@@ -219,8 +219,8 @@ def _has_pass_mark(scale: Scale) -> bool:
 def _next(asked: Asked, run: _Run, command: str) -> list[tuple[str, str]]:
     """Where the results are, and what to try next: two lines at most."""
     lines: list[str] = []
-    shown, odd = run.tally.shown
     name = called()
+    shown, odd = run.tally.shown
     failed = next((k.number for k in shown if odd or getattr(k.result, "passed", None) is False), None)
     if run.tally.errors and len(run.tally.errors) == len(run.tally.judges) and not run.tally.free:
         lines.append(f"{name} check --call --judges ...   one test call to each judge")
