@@ -97,8 +97,7 @@ class _Batches:
     def __init__(
         self, spec: RunSpec, jury: AnyJury, writer: RunWriter, say: Callable[[str], None], budget: Budget | None = None
     ) -> None:
-        self.spec, self.jury, self.writer, self.say = spec, jury, writer, say
-        self._budget = budget
+        self.spec, self.jury, self.writer, self.say, self._budget = spec, jury, writer, say, budget
         self.report = BatchReport()
         if isinstance(jury, SessionJury):
             raise ConfigError("a run of sessions is asked live: leave out --batch")
