@@ -182,11 +182,13 @@ def check(evidence: SessionEvidence | None, verdict: Verdict) -> EvidenceCheck |
     if evidence is None:
         return None
     quote = verdict.fields.get("quote")
-    texts = [*verdict.evidence, *([quote] if isinstance(quote, str) and quote.strip() else []), *_pointed(verdict)]
+    texts = [*verdict.evidence, *([quote] if isinstance(quote, str) and quote.strip() else [])]
+    known = {n for text in texts for n in references_in(text)}
+    texts += [f"event {n}" for n in dict.fromkeys(_pointed(verdict)) if n not in known]
     return evidence.check(texts).counts if texts else None
 
 
-def _pointed(verdict: Verdict) -> Iterator[str]:
+def _pointed(verdict: Verdict) -> Iterator[int | str]:
     """The events in fields such as `violations: [{rule, event}]` and `bad_calls: [{step, problem}]`, by number."""
     lists = (cast("list[Any]", value) for value in verdict.fields.values() if isinstance(value, list))
     found = (cast("Mapping[str, Any]", one) for items in lists for one in items if isinstance(one, Mapping))
@@ -195,7 +197,7 @@ def _pointed(verdict: Verdict) -> Iterator[str]:
             given = item.get(name)
             if isinstance(given, int | str) and not isinstance(given, bool):
                 text = str(given).strip()
-                yield from (f"event {n}" for n in references_in(f"event {text}" if text.isdecimal() else text))
+                yield from references_in(f"event {text}" if text.isdecimal() else text)
 
 
 def total(checks: Sequence[EvidenceCheck | None]) -> EvidenceCheck | None:
