@@ -91,6 +91,10 @@ class Output:
     def __post_init__(self) -> None:
         if isinstance(self.error, str):
             object.__setattr__(self, "error", TargetError(self.error))
+        if not self.items and not self.reasoning and not self.tool_calls:  # a text, as most are
+            object.__setattr__(self, "tool_calls", ())
+            object.__setattr__(self, "items", (Text(self.text),) if self.text else ())
+            return
         items = tuple(self.items)
         if items:
             if not self.text:  # one response: its texts are joined without a separator
@@ -176,6 +180,9 @@ class ResponsePair:
 def _check_item(item: DataPoint | ResponsePair) -> None:
     """The fields that go into results and into the rotation, as results and rotation need them."""
     row: Any = item.row
+    named = type(item.id) is str and (item.trace_id is None or type(item.trace_id) is str)
+    if named and type(row) is dict and type(item.number) is int:  # as every row of a file is
+        return
     if row is None:
         object.__setattr__(item, "row", {})
     elif not isinstance(row, Mapping):

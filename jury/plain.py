@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
+from operator import attrgetter
 from typing import Any, cast
 
 from jury.errors import DataError
@@ -37,10 +38,16 @@ _ATOMS = frozenset((type(None), str, int, float, bool))
 
 
 @cache
-def _names(cls: type) -> tuple[tuple[str, str], ...]:
+def _fields(cls: type) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[str, ...]]:
+    """What takes the fields of a value in one step, and what they are called in the dump."""
     front = ("item_id", "value", "winner", "passed", "status", "reason", "explanation", "votes")
     names = sorted((f.name for f in fields(cls)), key=lambda n: front.index(n) if n in front else len(front))
-    return tuple((n, "pass" if n == "passed" else n) for n in names)
+
+    def take_few(value: Any) -> tuple[Any, ...]:
+        return tuple(getattr(value, n) for n in names)
+
+    take = attrgetter(*names) if len(names) > 1 else take_few  # of one field it would be no tuple
+    return take, tuple("pass" if n == "passed" else n for n in names)
 
 
 def to_plain(value: Any) -> Any:
@@ -53,10 +60,13 @@ def to_plain(value: Any) -> Any:
         return [v if type(v) in _ATOMS else to_plain(v) for v in value]
     if _is_dataclass(kind):
         made: dict[str, Any] = {}
-        for name, key in _names(kind):
-            item = getattr(value, name)
-            if item or item == "" or key not in _SPARSE:
-                made[key] = item if type(item) in _ATOMS else to_plain(item)
+        take, keys = _fields(kind)
+        for key, item in zip(keys, take(value), strict=True):
+            if type(item) in _ATOMS:
+                if item or item == "" or key not in _SPARSE:
+                    made[key] = item
+            elif item or key not in _SPARSE:
+                made[key] = to_plain(item)
         return made
     if isinstance(value, str | int | float):
         return value

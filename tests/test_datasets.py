@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury.data import TargetError
-from jury.datasets import Row, parse_map, rows, to_item, to_pair
+from jury.datasets import FIELDS, Row, find, parse_map, rows, to_item, to_pair
+from jury.datasets.columns import fields_of
 from jury.datasets.ids import SeenIds
 from jury.errors import ConfigError, DataError, MissingExtra
 
@@ -614,3 +615,25 @@ def test_a_first_line_that_is_a_whole_row_waits_for_no_other(monkeypatch, first,
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Slow())))
     next(rows("-"))
     assert len(asked) == taken
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from([name for names in FIELDS.values() for name in names] + ["other"]),
+        st.sampled_from(["x", "y", "", None]),
+        max_size=5,
+    ),
+    st.dictionaries(st.sampled_from(sorted(FIELDS)), st.sampled_from(["m", None]), max_size=2),
+)
+def test_all_fields_at_once_are_those_found_one_by_one(values: dict[str, Any], mapped: dict[str, Any]) -> None:
+    row = Row(values, mapped=mapped)
+    fields = fields_of(row)
+    for field in FIELDS:
+        try:
+            found = find(row, field)
+        except DataError:
+            with pytest.raises(DataError, match="could each be"):
+                fields.get(field)
+            continue
+        assert (field in fields) == (found is not None)
+        assert fields.get(field) == (found.value if found else None)

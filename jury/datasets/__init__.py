@@ -80,11 +80,10 @@ def _walk(
     with SeenIds() as seen:
         for number, (name, line, values) in enumerate(_records_of(parts, how), 1):
             row = Row(values, line, number, name)
-            absent = [column for column in needs if column not in values]
-            if absent:
+            if needs and (absent := [column for column in needs if column not in values]):
                 raise missing(row, absent)
-            mapped = columns.apply(row)
-            row = replace(row, mapped=mapped) if mapped else row
+            if mapped := columns.apply(row):
+                row = replace(row, mapped=mapped)
             _check_id(row, seen)
             yield row
     if not number:

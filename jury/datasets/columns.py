@@ -10,12 +10,13 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, cast
+from functools import lru_cache
+from typing import Any, Protocol, cast
 
 from jury.datasets.row import Row
 from jury.errors import ConfigError, DataError
+from jury.frozen import frozen
 from jury.names import BARE
 from jury.templates import Template
 
@@ -64,12 +65,20 @@ _FAMILY = re.compile(r"\{\{\s*(" + "|".join(sorted(BARE)) + r")\s*\}\}")
 _SHOWN = 12  # columns named in an error
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """A field's value and the column it came from."""
 
     value: Any
     column: str
+
+
+class Fields(Protocol):
+    """The fields of one row by their names. `get` raises `DataError` as `find` does."""
+
+    def get(self, field: str, /) -> Any: ...
+
+    def __contains__(self, field: object, /) -> bool: ...
 
 
 def parse_map(texts: Iterable[str]) -> dict[str, str]:
@@ -182,6 +191,42 @@ def find(row: Row, field: str) -> Found | None:
             line=row.line,
         )
     return Found(first, there[0])
+
+
+def fields_of(row: Row) -> Fields:
+    """The fields of a row, each as `find` finds it. Rows with the same columns share the search for them."""
+    columns = None if row.mapped else _columns(tuple(row.values))
+    if columns is None:
+        return _Sought(row)
+    values = row.values
+    return {field: values[name] for field, name in columns}
+
+
+@lru_cache(maxsize=64)
+def _columns(names: tuple[str, ...]) -> tuple[tuple[str, str], ...] | None:
+    """(field, its column) for all rows with these columns; None where that depends on their values."""
+    made: list[tuple[str, str]] = []
+    for field, usual in FIELDS.items():
+        there = [n for n in usual if n in names]
+        if len(there) > 1 and (there[0] != usual[0] or "instruction" in there):
+            return None
+        if there:
+            made.append((field, there[0]))
+    return tuple(made)
+
+
+class _Sought:
+    """The fields of a row that are looked for one by one."""
+
+    def __init__(self, row: Row) -> None:
+        self._row = row
+
+    def get(self, field: str, /) -> Any:
+        found = find(self._row, field)
+        return found.value if found else None
+
+    def __contains__(self, field: object, /) -> bool:
+        return find(self._row, cast("str", field)) is not None
 
 
 def need(row: Row, field: str) -> Any:

@@ -73,7 +73,7 @@ def read_frame(frame: Any) -> Iterator[Record]:
         raise DataError(f"rows come from a path, a frame or an iterable of mappings, not from a {kind}", "unreadable")
     else:
         for number, row in enumerate(cast("Iterable[Any]", frame), 1):
-            if not isinstance(row, Mapping):
+            if not isinstance(row, dict) and not isinstance(row, Mapping):  # the usual kind is told faster
                 message = f"row {number}: a row must be a mapping, this is a {type(row).__name__}"
                 raise DataError(message, "not_object", line=number)
             yield number, cast("Mapping[str, Any]", row)

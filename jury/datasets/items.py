@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from jury.data import DataPoint, Output, ResponsePair, TargetError
-from jury.datasets.columns import find, need
+from jury.datasets.columns import Fields, fields_of, find, need
 from jury.datasets.row import Row, id_text
 from jury.errors import DataError
 from jury.messages import text_of, to_messages, to_output
@@ -21,16 +21,17 @@ def to_item(row: Row) -> tuple[DataPoint, Output]:
     last messages are the assistant's is split there. A row with an `error` is an errored target and needs no output.
     Raises `DataError` of kind `missing_column` or `ambiguous_column`.
     """
-    question = _value(row, "input")
-    output = find(row, "output")
-    error = to_error(_value(row, "error"))
-    if output is not None:
-        answer: Any = output.value
+    fields = fields_of(row)
+    question = fields.get("input")
+    has_output = "output" in fields
+    error = to_error(fields.get("error"))
+    if has_output:
+        answer: Any = fields.get("output")
     elif split := _split_chat(question):
         question, answer = split
     else:
         answer = None if error else need(row, "output")
-    return _point(row, question), _output(row, answer, error, "model")
+    return _point(row, fields, question), _output(row, answer, error, fields.get("model"))
 
 
 def to_question(row: Row) -> DataPoint:
@@ -41,39 +42,41 @@ def to_question(row: Row) -> DataPoint:
     """
     question = need(row, "input")
     split = _split_chat(question)
-    return _point(row, split[0] if split else question)
+    return _point(row, fields_of(row), split[0] if split else question)
 
 
-def _point(row: Row, question: Any) -> DataPoint:
+def _point(row: Row, fields: Fields, question: Any) -> DataPoint:
     return DataPoint(
         input=question,
-        expected_output=_value(row, "expected_output"),
-        system_instructions=_text(_value(row, "system_instructions")),
-        id=item_id(row),
+        expected_output=fields.get("expected_output"),
+        system_instructions=_text(fields.get("system_instructions")),
+        id=_id(row, fields.get("id")),
         row=row.values,
-        context=_context(_value(row, "context")),
+        context=_context(fields.get("context")),
         number=row.number - 1,
-        trace_id=id_text(_value(row, "trace_id")),
+        trace_id=id_text(fields.get("trace_id")),
     )
 
 
 def to_pair(row: Row) -> ResponsePair:
     """A row as two answers to one question. Raises `DataError` of kind `missing_column` or `ambiguous_column`."""
+    fields = fields_of(row)
     return ResponsePair(
-        question=_question(_value(row, "input")),
-        response_a=_side(row, "a"),
-        response_b=_side(row, "b"),
-        reference=_text(_value(row, "expected_output")),
-        id=item_id(row),
+        question=_question(fields.get("input")),
+        response_a=_side(row, fields, "a"),
+        response_b=_side(row, fields, "b"),
+        reference=_text(fields.get("expected_output")),
+        id=_id(row, fields.get("id")),
         row=row.values,
         number=row.number - 1,
-        trace_id=id_text(_value(row, "trace_id")),
+        trace_id=id_text(fields.get("trace_id")),
     )
 
 
 def item_id(row: Row) -> str:
     """The row's id, or `#7` for the seventh row where it has none."""
-    return id_text(_value(row, "id")) or f"#{row.number}"
+    found = find(row, "id")
+    return _id(row, found.value if found else None)
 
 
 def to_error(value: Any) -> TargetError | None:
@@ -90,24 +93,22 @@ def to_error(value: Any) -> TargetError | None:
     return TargetError(_text(value))
 
 
-def _value(row: Row, field: str) -> Any:
-    found = find(row, field)
-    return found.value if found else None
+def _id(row: Row, value: Any) -> str:
+    return id_text(value) or f"#{row.number}"
 
 
-def _side(row: Row, side: str) -> Output:
-    error = to_error(_value(row, f"error_{side}"))
-    found = find(row, f"response_{side}")
-    answer = found.value if found else None if error else need(row, f"response_{side}")
-    return _output(row, answer, error, f"model_{side}")
+def _side(row: Row, fields: Fields, side: str) -> Output:
+    error = to_error(fields.get(f"error_{side}"))
+    name = f"response_{side}"
+    answer = None if error and name not in fields else need(row, name)
+    return _output(row, answer, error, fields.get(f"model_{side}"))
 
 
-def _output(row: Row, answer: Any, error: TargetError | None, model_field: str) -> Output:
+def _output(row: Row, answer: Any, error: TargetError | None, model: Any) -> Output:
     try:
         made = to_output(answer)
     except DataError as fault:  # it names the place inside the value; here the row is known
         raise DataError(f"{row.place}: {fault}", fault.kind, file=row.file, line=row.line) from None
-    model = _value(row, model_field)
     if error is None and model is None:
         return made
     return replace(made, error=error or made.error, model=_text(model) or made.model)

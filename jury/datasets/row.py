@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from jury.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Row:
     """One record of a data file.
 

@@ -7,7 +7,6 @@ Else its seats are asked; the keeper hands out every judgment that was recorded 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -46,7 +45,7 @@ from jury.runner.under_way import check_none
 from jury.sessions.judging import SessionJury
 from jury.store import RunManifest, RunWriter, StoredResult
 from jury.store.index import short
-from jury.store.lines import digest
+from jury.store.lines import decode, digest
 from jury.streams import as_completed
 from jury.tasks import in_thread
 
@@ -122,7 +121,7 @@ class _Pass:
         known = self.writer.known(entry.item.id)
         if known is None or known.seal != short(self._seal(entry)) or not (known.complete or self.keep_errors):
             return None
-        brief: Mapping[str, Any] = json.loads(known.brief)
+        brief: Mapping[str, Any] = decode(known.brief)
         errored = self.producer is not None and brief.get("status") == "not_judged"
         return None if errored and not self.keep_errors else brief
 

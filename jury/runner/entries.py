@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from jury.data import DataPoint, Output, ResponsePair
 from jury.datasets import STDIN, Row, rows, to_item, to_pair, to_question
 from jury.errors import ConfigError, DataError
+from jury.frozen import frozen
 from jury.judge import Case, Seat
 from jury.messages import text_of, to_messages
 from jury.runner.recordings import Recording, recordings
@@ -21,7 +21,7 @@ from jury.store.lines import digest, encode
 from jury.store.records import tags_of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """One item: `item` is what the folder keeps, `point` and `output` (or `pair`, `recording`) what the jury gets.
 

@@ -37,31 +37,41 @@ class Totals:
 
     def add(self, result: Mapping[str, Any]) -> str:
         """Counts one result; returns its outcome in a word."""
-        if result.get("reason"):
-            self.reasons[result["reason"]] += 1
+        get = result.get
+        reason = get("reason")
+        if reason:
+            self.reasons[reason] += 1
         word = _pair_outcome(result) if self.kind == "pairwise" else _outcome(result)
         self.counts[word] += 1
-        if result.get("tier"):
-            self.tiers[result["tier"]] += 1
-            self.for_people += bool(result.get("for_people"))
-            if result.get("checked"):
+        tier = get("tier")
+        if tier:
+            self.tiers[tier] += 1
+            self.for_people += bool(get("for_people"))
+            if get("checked"):
                 self.checked[result["checked"]] += 1
-        self.calls += result.get("calls") or 0
-        self.calls_saved += result.get("calls_saved") or 0
-        usage = cast("Mapping[str, Any]", result.get("usage") or {})
-        self.input_tokens += usage.get("input_tokens") or 0
-        self.output_tokens += usage.get("output_tokens") or 0
-        if usage and usage.get("cost") is None:
-            self.unpriced += 1
-        self.cost += usage.get("cost") or 0.0
-        if result.get("agreement") is not None:
+        self.calls += get("calls") or 0
+        self.calls_saved += get("calls_saved") or 0
+        usage: Mapping[str, Any] | None = get("usage")
+        if usage:
+            self._paid(usage)
+        agreement = get("agreement")
+        if agreement is not None:
             self.several += 1
-            self.agreeing += result["agreement"] == 1.0
-        elif result.get("reason") in UNSETTLED and not result.get("tier"):
+            self.agreeing += agreement == 1.0
+        elif reason in UNSETTLED and not tier:
             self.several += 1
-        for vote in cast("list[Mapping[str, Any]]", result.get("votes") or []):
+        for vote in get("votes") or ():
             self._vote(vote)
         return word
+
+    def _paid(self, usage: Mapping[str, Any]) -> None:
+        self.input_tokens += usage.get("input_tokens") or 0
+        self.output_tokens += usage.get("output_tokens") or 0
+        cost = usage.get("cost")
+        if cost is None:
+            self.unpriced += 1
+        else:
+            self.cost += cost
 
     def _vote(self, vote: Mapping[str, Any]) -> None:
         if vote.get("flip_kind"):

@@ -12,11 +12,11 @@ import logging
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from jury.errors import DataError
+from jury.frozen import frozen
 from jury.store.lines import encode, read_lines, unwritable
 from jury.store.outputs import OUTPUTS
 from jury.store.records import FREE_SOURCES, brief, complete
@@ -45,7 +45,7 @@ def short(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Known:
     """What the index knows of an item's result. `brief`: what counts of it, as JSON (`records.brief`)."""
 
@@ -263,6 +263,8 @@ def _opened(path: Path) -> sqlite3.Connection:
         try:
             db = sqlite3.connect(path, isolation_level=None)
             try:
+                # One process writes, and nobody else opens it: no look-up needs to ask for a lock.
+                db.execute("PRAGMA locking_mode = EXCLUSIVE")
                 db.execute("PRAGMA journal_mode = WAL")
                 db.execute("PRAGMA synchronous = NORMAL")
                 db.execute("PRAGMA cache_size = -2000")  # KiB

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cache
 from typing import Any, Literal, Self, cast
 
 from jury.errors import DataError
+from jury.frozen import frozen
 from jury.plain import to_plain
 from jury.results import Comparison, Judgment, PanelResult
 
@@ -15,7 +16,7 @@ Result = PanelResult | Comparison
 FREE_SOURCES = ("cache", "same")  # of judgments that were paid for elsewhere
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredItem:
     """What was judged, as texts: enough to show, label and replay it without the source data.
 
@@ -44,7 +45,7 @@ class StoredItem:
     def to_dict(self) -> dict[str, Any]:
         """Plain values; what is empty is left out."""
         made = {name: getattr(self, name) for name in _names(type(self))}
-        return {k: v for k, v in made.items() if v not in (None, "", (), {}) or k in ("id", "number", "digest")}
+        return {k: v for k, v in made.items() if v or k in ("id", "number", "digest")}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -52,7 +53,7 @@ class StoredItem:
         return _made(cls, data)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredJudgment:
     """One judgment as it was recorded. `key` digests everything that shaped it, `request` what was sent.
 
@@ -98,7 +99,7 @@ class StoredJudgment:
         return cls(judgment=made, **cast("Any", texts))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredResult:
     """The verdict on one item. `seal` digests the item and everything that was to be asked about it.
 
@@ -118,7 +119,7 @@ class StoredResult:
         return {"item": self.item, "number": self.number, "seal": self.seal, **voters, "result": self.result.to_dict()}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Label:
     """A person's verdict on an item. `value`, or `values` by criterion; `shown`: the order of a pair as it was shown.
 
