@@ -28,6 +28,7 @@ ITEMS, JUDGMENTS, RESULTS = "items.jsonl", "judgments.jsonl", "results.jsonl"
 _VERSION = 3
 _COST, _TARGET_COST = "$", "$ of the target"  # rows of `read` that are no files
 _PENDING = 3000  # entries kept in memory before they are written; about 1 MB
+_WAL = 8000  # pages (32 MB) before they go to their places: most are written several times until then
 _SCHEMA = """
 CREATE TABLE read (file TEXT PRIMARY KEY, upto INTEGER NOT NULL);
 CREATE TABLE items (k INTEGER PRIMARY KEY, number INTEGER NOT NULL, pos INTEGER NOT NULL, digest INTEGER NOT NULL);
@@ -267,7 +268,8 @@ def _opened(path: Path) -> sqlite3.Connection:
                 db.execute("PRAGMA locking_mode = EXCLUSIVE")
                 db.execute("PRAGMA journal_mode = WAL")
                 db.execute("PRAGMA synchronous = NORMAL")
-                db.execute("PRAGMA cache_size = -2000")  # KiB
+                db.execute("PRAGMA cache_size = -1000")  # KiB
+                db.execute(f"PRAGMA wal_autocheckpoint = {_WAL}")
                 version = db.execute("PRAGMA user_version").fetchone()[0]
                 if version == 0:
                     db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
