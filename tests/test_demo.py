@@ -48,7 +48,7 @@ class KnowsAll:
                 second = "B" if first == "A" else "A"
                 better = first if pair.better == "A" else second
                 return completion(json.dumps({"explanation": "It is better.", "value": better}))
-        (item,) = [i for i in items() if f">{json.dumps(i.answer)}</" in text]
+        (item,) = [i for i in items() if f"Answer: {json.dumps(i.answer)} </" in text]
         value = item.right is not (self.wrong == item.id)
         if "logprobs" in body:
             return Completion(json.dumps(value), "stop", 10, 1, 2, ((json.dumps(value), -0.01),))
@@ -106,9 +106,8 @@ def test_a_model_that_knows_is_followed(model):
 
 
 def test_what_it_gets_wrong_is_counted(model):
-    wrong, right = (
-        next(i.id for i in items() if i.right is r and not i.reference and not i.context) for r in (False, True)
-    )
+    wrong = next(i.id for i in items() if not i.right and not i.reference and not i.context)
+    right = next(i.id for i in items() if i.right and i.context)
     model(KnowsAll(wrong=wrong))
     assert run_demo().missed == (wrong,)
     model(KnowsAll(wrong=right))

@@ -132,12 +132,12 @@ def test_closing_ends_what_runs_and_drops_what_waits(start):
             yield chunk("x")
 
     engine, _ = start(script)
-    jobs = [ask(engine, f"{i}" * 9) for i in range(local_engine.SLOTS + 2)]
+    jobs = [ask(engine, f"{i}" * 9) for i in range(len(engine._workers) + 2)]
     assert running.wait(WAIT_S)
     engine.close(WAIT_S)
     assert not any(w.is_alive() for w in engine._workers)
     assert all(j.done() for j in jobs)
-    assert all(j.cancelled() for j in jobs[local_engine.SLOTS :])
+    assert all(j.cancelled() for j in jobs[len(engine._workers) :])
 
 
 @pytest.mark.parametrize(
@@ -215,17 +215,36 @@ def job(text: str) -> Any:
     return local_engine._Job({}, Future(), lambda: None, threading.Event(), text)
 
 
-def test_prompts_that_begin_alike_wait_for_each_other_and_then_go_first():
-    queue = Queue()
+def test_prompts_that_begin_alike_are_for_one_slot_and_go_first_there():
+    queue = Queue(2)
     first, other, twin = job("a" * 90 + "1" * 10), job("b" * 100), job("a" * 90 + "2" * 10)
-    last = job("c" * 100)
-    for j in (first, twin, other, last):
+    last, late = job("c" * 100), job("b" * 90 + "3" * 10)
+    for j in (first, twin, other, last, late):
         queue.put(j)
-    assert queue.take() is first
-    assert queue.take() is other  # the twin waits
-    queue.done(first)
-    assert queue.take() is twin
-    assert queue.take() is last
+    assert queue.take(0) is first
+    assert queue.take(1) is other  # the twin is for slot 0
+    assert queue.take(0) is twin
+    assert queue.take(0) is last
+    assert queue.take(1) is late
+
+
+def test_what_a_slot_no_longer_holds_is_for_any_slot():
+    queue = Queue(2)
+    first, twin = job("a" * 90 + "1" * 10), job("a" * 90 + "2" * 10)
+    queue.put(first)
+    assert queue.take(0) is first
+    queue.put(job("b" * 100))
+    queue.take(0)
+    queue.put(twin)
+    assert queue.take(1) is twin
+
+
+def test_each_slot_of_the_runtime_has_a_worker(start):
+    engine, server = start(lambda _: streamed("x"))
+    ask(engine, "a" * 10).result(WAIT_S)
+    ask(engine, "a" * 10).result(WAIT_S)
+    assert server.bodies[0]["id_slot"] == server.bodies[1]["id_slot"]
+    assert server.bodies[0]["id_slot"] in range(server.params.n_parallel)
 
 
 @pytest.mark.parametrize(

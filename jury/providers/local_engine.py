@@ -12,7 +12,6 @@ import atexit
 import os
 import secrets
 import threading
-from collections import deque
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -63,7 +62,10 @@ class Engine:
         self._queue = Queue(slots)
         self._room = Room(CONTEXT)
         self._closing = threading.Event()
-        self._workers = [threading.Thread(target=self._work, name=f"jury-local-{i}", daemon=True) for i in range(slots)]
+        self._workers = [
+            threading.Thread(target=self._work, args=(slot,), name=f"jury-local-{slot}", daemon=True)
+            for slot in range(slots)
+        ]
         for worker in self._workers:
             worker.start()
         atexit.register(self.close)  # the runtime must not be in a call when the process tears it down
@@ -85,32 +87,29 @@ class Engine:
         for worker in self._workers:
             worker.join(patience_s)
 
-    def _work(self) -> None:
-        while (job := self._queue.take()) is not None:
-            try:
-                self._do(job)
-            finally:
-                self._queue.done(job)
+    def _work(self, slot: int) -> None:
+        while (job := self._queue.take(slot)) is not None:
+            self._do(job, slot)
 
-    def _do(self, job: _Job) -> None:
+    def _do(self, job: _Job, slot: int) -> None:
         if job.stop.is_set() or not job.future.set_running_or_notify_cancel():
             job.future.cancel()
             return
         try:
             with self._room.taken(tokens_at_most(job.body)):
                 job.started()
-                job.future.set_result(self._answer(job))
+                job.future.set_result(self._answer(job, slot))
         except BaseException as error:  # noqa: BLE001 - a future carries whatever was raised to who waits for it
             job.future.set_exception(error)
 
-    def _answer(self, job: _Job) -> Completion:
+    def _answer(self, job: _Job, slot: int) -> Completion:
         chunks: list[dict[str, Any]] = []
 
         def take(chunk: dict[str, Any]) -> bool:
             chunks.append(chunk)
             return job.stop.is_set() or self._closing.is_set()
 
-        body = {**job.body, "stream": True, "stream_options": {"include_usage": True}}
+        body = {**job.body, "id_slot": slot, "stream": True, "stream_options": {"include_usage": True}}
         try:
             self._server.handle_chat_completions(body, take)
         except ValueError as error:  # what the runtime says of a body it cannot use
@@ -120,14 +119,13 @@ class Engine:
 
 
 class Queue:
-    """Jobs in the order they came, but for two rules: one that is like a job under way waits for that one, and then
-    goes first, while what was read for it is still held.
+    """Jobs in the order they came, but for one rule: a job that begins like what a slot reads, or read last, is for
+    that slot, and goes first there. What was read for it is still held, and nobody reads it twice.
     """
 
-    def __init__(self, slots: int = SLOTS) -> None:
+    def __init__(self, slots: int) -> None:
         self._waiting: list[_Job] = []
-        self._under_way: list[_Job] = []
-        self._read: deque[str] = deque(maxlen=slots)
+        self._read: list[str | None] = [None] * slots
         self._changed = threading.Condition()
         self._closed = False
 
@@ -137,26 +135,27 @@ class Queue:
                 job.future.cancel()
                 return
             self._waiting.append(job)
-            self._changed.notify()
+            self._changed.notify_all()
 
-    def take(self) -> _Job | None:
-        """The next job, when there is one; None once the queue is closed."""
+    def take(self, slot: int) -> _Job | None:
+        """The next job for a slot, when there is one; None once the queue is closed."""
         with self._changed:
             while not self._closed:
-                free = [j for j in self._waiting if not any(alike(j.text, u.text) for u in self._under_way)]
-                if free:
-                    job = next((j for j in free if any(alike(j.text, t) for t in self._read)), free[0])
+                job = self._for(slot)
+                if job is not None:
                     self._waiting.remove(job)
-                    self._under_way.append(job)
+                    self._read[slot] = job.text
+                    self._changed.notify_all()  # what begins like the text read before is for any slot now
                     return job
                 self._changed.wait()
             return None
 
-    def done(self, job: _Job) -> None:
-        with self._changed:
-            self._under_way.remove(job)
-            self._read.append(job.text)
-            self._changed.notify_all()
+    def _for(self, slot: int) -> _Job | None:
+        own = self._read[slot]
+        if own is not None and (job := next((j for j in self._waiting if alike(j.text, own)), None)):
+            return job
+        held = [text for text in self._read if text is not None]
+        return next((j for j in self._waiting if not any(alike(j.text, text) for text in held)), None)
 
     def close(self) -> None:
         """Drops what waits; nobody gets a job any more."""

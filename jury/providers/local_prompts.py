@@ -1,12 +1,12 @@
 """What a small model is asked: short prompts instead of the shipped ones, and the question before an answer to it.
 
 A model of 1.5 billion parameters loses its way in the shipped prompts: asked about 20 easy answers, half of them wrong,
-it called every one true. In the short ones every text is quoted as JSON, and a judged one stands between short marks
-that it does not hold: it can leave neither. Beside a reference the verdict is written before the reasons: 12 of 12
-where the reasons came first gave 10, and 9 of 10 instead of 6 with its own answer as the reference; 29 of 30 later.
-Beside a context the reasons come first and are not cut short: 20 of 30 (items written here and seen while
-choosing; bare or quoted, fenced or not, made no difference that they could show). The short prompts stand in for the
-shipped ones only: what a caller wrote is asked as it is.
+it called every one true. In the short ones every text is quoted as JSON, and behind a judged one stands a short mark
+that it does not hold (right on 35 of 35; with marks on both sides 34, and far less sure). Beside a reference the
+verdict is written before the reasons: 12 of 12 where the reasons came first gave 10, and 9 of 10 instead of 6 with its
+own answer as the reference. Beside a context the reasons come first and are not cut short: about 20 of 30, whether bare
+or quoted, fenced or not. (Items written here and seen while choosing.) The short prompts stand in for the shipped ones
+only: what a caller wrote is asked as it is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jury import prompts
 from jury.data import DataPoint, ResponsePair
 from jury.messages import text_of, to_messages
 from jury.providers.base import Request, Turn
-from jury.providers.local_words import allowed, short_reasons, value_first
+from jury.providers.local_words import COMPARISON, allowed, short_reasons, value_first
 from jury.templates import Template
 from jury.values import show
 
@@ -55,8 +55,10 @@ class Plan:
             values = {**self.values, "reference": _quoted(own)} if own else self.values
             turns = (Turn("user", _render(self.short, values)), *request.turns[1:])
             schema = request.schema or {}
-            if self.verdict_first(values):  # reasons that come first are the model's thinking: not cut short
+            if self.verdict_first(values):
                 schema = value_first(short_reasons(schema))
+            elif self.short == "local-pairwise":  # beside a context the reasons are the model's thinking: not cut
+                schema = short_reasons(schema, COMPARISON)
             return replace(request, system="", turns=turns, schema=schema)
         if own and request.turns:
             text = f"{_render('local-comparison', {'own_answer': own})}\n{request.prompt}"

@@ -13,7 +13,7 @@ from typing import Any, cast
 from jury.errors import ConfigError
 
 STRING, ITEMS = 400, 5  # characters of a text and elements of a list, where the schema gives no bound
-REASON = 60  # characters of the reasons that a short prompt asks for
+REASON, COMPARISON = 60, 100  # characters of the reasons beside a reference, and of those for a pair
 SURE = 0.7  # below this share of the probability, one word is an abstention
 _ONE_LINE = {
     "x-guidance": {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": ", "lenient": True}
@@ -58,12 +58,12 @@ def value_first(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**schema, "properties": {"value": properties["value"], **properties}}
 
 
-def short_reasons(schema: Mapping[str, Any]) -> dict[str, Any]:
+def short_reasons(schema: Mapping[str, Any], bound: int = REASON) -> dict[str, Any]:
     """The schema with a tighter bound on `explanation`. Writing is the slowest thing a small model does."""
     properties: Mapping[str, Any] = schema.get("properties") or {}
     if "explanation" not in properties:
         return dict(schema)
-    return {**schema, "properties": {**properties, "explanation": {**properties["explanation"], "maxLength": REASON}}}
+    return {**schema, "properties": {**properties, "explanation": {**properties["explanation"], "maxLength": bound}}}
 
 
 def whole_words(text: str, schema: Mapping[str, Any]) -> str:
