@@ -13,6 +13,7 @@ sequence, so the bound holds for the one that is chosen), and goes `BACK` from t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,7 @@ CONFIDENCE = 0.95
 BACK = 1  # penalties back from the cheapest that passed: the luckiest of many passes too often
 PENALTIES = tuple(round(4000 / 1.2**step, 1) for step in range(30))  # calls for one wrong verdict: 4000 to 20
 _EM_STEPS = 60
+_AT_ONCE = 600_000  # numbers in one table of states and penalties
 
 
 @dataclass(frozen=True)
@@ -114,12 +116,12 @@ def verdicts(votes: Codes, shape: Shape) -> Codes:
 
 def exact_tree(votes: Codes, shape: Shape) -> Tree:
     """The tree that stops only where no further vote can change the verdict, and asks as few as possible until then."""
-    return _Fit(votes, shape).tree(None)
+    return _Fit(votes, _Panel(shape)).exact()
 
 
 def fitted_tree(votes: Codes, shape: Shape, penalty: float) -> Tree:
     """The tree that trades `penalty` calls against one wrong verdict."""
-    return _Fit(votes, shape).tree(penalty)
+    return _Fit(votes, _Panel(shape)).trees([penalty])[0]
 
 
 @dataclass(frozen=True)
@@ -144,22 +146,34 @@ def calibrated(
     if upper(0, n, confidence) > error:
         return None
     fold = np.arange(n) * FOLDS // n if groups is None else np.unique(groups, return_inverse=True)[1] % FOLDS
-    parts = [(_Fit(votes[fold != f], shape), votes[fold == f]) for f in range(FOLDS)]
-    truth = [verdicts(held, shape) for _, held in parts]
-    passed: list[tuple[float, int, float]] = []
-    for penalty in PENALTIES:
-        wrong, calls = 0, 0
-        for (fit, held), right in zip(parts, truth, strict=True):
-            asked, said = fit.tree(penalty).walk(held)
-            wrong += int((said != right).sum())
-            calls += int(asked.sum())
-        if upper(wrong, n, confidence) > error:
+    panel = _Panel(shape)
+    parts = [(_Fit(votes[fold != f], panel), votes[fold == f]) for f in range(FOLDS)]
+    passed: list[tuple[float, int, int]] = []
+    step = max(1, _AT_ONCE // shape.states)
+    for first in range(0, len(PENALTIES), step):
+        some = PENALTIES[first : first + step]
+        tried = zip(some, *_tried(parts, some), strict=True)
+        good = list(itertools.takewhile(lambda one: upper(one[1], n, confidence) <= error, tried))
+        passed += good
+        if len(good) < len(some):
             break
-        passed.append((penalty, wrong, calls / n))
     if not passed:
         return None
-    penalty, wrong, mean = passed[max(0, len(passed) - 1 - BACK)]
-    return Calibrated(_Fit(votes, shape).tree(penalty), penalty, n, wrong, upper(wrong, n, confidence), mean)
+    penalty, wrong, calls = passed[max(0, len(passed) - 1 - BACK)]
+    tree = _Fit(votes, panel).trees([penalty])[0]
+    return Calibrated(tree, penalty, n, wrong, upper(wrong, n, confidence), calls / n)
+
+
+def _tried(parts: list[tuple[_Fit, Codes]], penalties: Sequence[float]) -> tuple[list[int], list[int]]:
+    """Wrong verdicts and calls for each penalty, over all parts."""
+    wrong, calls = [0] * len(penalties), [0] * len(penalties)
+    for fit, held in parts:
+        right = verdicts(held, fit.panel.shape)
+        for at, tree in enumerate(fit.trees(penalties)):
+            asked, said = tree.walk(held)
+            wrong[at] += int((said != right).sum())
+            calls[at] += int(asked.sum())
+    return wrong, calls
 
 
 def upper(wrong: int, n: int, confidence: float) -> float:
@@ -171,71 +185,80 @@ def upper(wrong: int, n: int, confidence: float) -> float:
     return 1.0 if wrong >= n else beta_quantile(confidence, wrong + 1, n - wrong)
 
 
-class _Fit:
-    """Smoothed counts of every state by verdict, ready for any penalty."""
+class _Panel:
+    """What holds of a panel's states whatever was voted: who leads, what is settled, who is unknown."""
 
-    def __init__(self, votes: Codes, shape: Shape) -> None:
+    def __init__(self, shape: Shape) -> None:
         if shape.states > MOST_STATES:
             raise ConfigError(f"a panel of {shape.m} judges and {shape.k} labels is too large for a stopping tree")
         self.shape = shape
         k, m = shape.k, shape.m
-        cells = np.zeros((k,) * m)
-        np.add.at(cells, tuple(votes.T), 1.0)
-        cells += max(FEWEST_PSEUDO, MODEL_WEIGHT * len(votes)) * _latent(votes, k)
-        whole = np.indices((k,) * m).reshape(m, -1).T
-        final = verdicts(whole, shape).reshape((k,) * m)
-        self._counts = np.stack([_expanded(cells * (final == label)) for label in range(shape.labels)])
-        self._all = _expanded(cells)
-        self._digits = np.indices((k + 1,) * m, dtype=np.int8).reshape(m, -1)
-        totals = np.stack([self._weight(label) for label in range(shape.labels)])
-        self._lead = _leader(totals, shape)
-        self._settled = self._is_settled(totals)
-        short = (self._digits < shape.labels).sum(axis=0) < shape.quorum
-        self._said = np.where(((self._digits == k).sum(axis=0) == 0) & short, -1, self._lead)
-        unknown = (self._digits == k).sum(axis=0)
-        levels = [np.flatnonzero(unknown == u) for u in range(1, m + 1)]
-        self._asks = [(judge, level[self._digits[judge, level] == k]) for level in levels for judge in range(m)]
+        digits = np.indices((k + 1,) * m, dtype=np.int8).reshape(m, -1)
+        weights = np.asarray(shape.weights, dtype=np.float64)
+        totals = np.stack([weights @ (digits == label) for label in range(shape.labels)])
+        unknown = (digits == k).sum(axis=0)
+        real = (digits < shape.labels).sum(axis=0)
+        self.lead = _leader(totals, shape)
+        self.settled = self._settled(totals, weights @ (digits == k)) & (real >= shape.quorum) | (unknown == 0)
+        self.said = np.where((unknown == 0) & (real < shape.quorum), -1, self.lead)
+        self.final = verdicts(np.indices((k,) * m).reshape(m, -1).T, shape).reshape((k,) * m)
+        self.levels: list[tuple[Codes, Codes]] = []  # by how many are unknown: states, and for each the unknown judges
+        for u in range(1, m + 1):
+            level = np.flatnonzero(unknown == u)
+            self.levels.append((level, np.nonzero((digits[:, level] == k).T)[1].reshape(-1, u)))
 
-    def tree(self, penalty: float | None) -> Tree:
-        """The best choice in every state; `penalty` None: stop only where the verdict is settled."""
-        shape, k, lead = self.shape, self.shape.k, self._lead
-        led = np.take_along_axis(self._counts, np.maximum(lead, 0)[None], axis=0)[0]
-        value = np.where(lead >= 0, (penalty or 0.0) * (self._all - led), np.inf)
-        if penalty is None:
-            value = np.full(len(lead), np.inf)
-        value[self._settled] = 0.0  # where all have voted the verdict is what it is
-        choice = np.full(len(lead), -1, dtype=np.int64)
-        strides = _strides(shape)
-        for judge, here in self._asks:  # states with fewer unknown votes come first
-            after = sum(value[here - (k - label) * strides[judge]] for label in range(k))
-            cost = self._all[here] * shape.costs[judge] + after
-            better = cost < value[here] * (1 - 1e-12) - 1e-12
-            value[here[better]] = cost[better]
-            choice[here[better]] = judge
-        return Tree(shape, choice, self._said)
-
-    def _weight(self, label: int) -> Numbers:
-        total = np.zeros(self._digits.shape[1])
-        for judge, weight in enumerate(self.shape.weights):
-            total += weight * (self._digits[judge] == label)
-        return total
-
-    def _is_settled(self, totals: Numbers) -> NDArray[np.bool_]:
-        """No completion has another verdict: all remaining votes to the strongest rival leave the leader in front."""
-        shape = self.shape
-        left = np.zeros(totals.shape[1])
-        for judge, weight in enumerate(shape.weights):
-            left += weight * (self._digits[judge] == shape.k)
-        lead = np.maximum(self._lead, 0)
+    def _settled(self, totals: Numbers, left: Numbers) -> NDArray[np.bool_]:
+        """No completion has another verdict: all votes that are `left` to the strongest rival leave the leader."""
+        lead = np.maximum(self.lead, 0)
         most = np.take_along_axis(totals, lead[None], axis=0)[0]
         rivals = totals.copy()
         np.put_along_axis(rivals, lead[None], -np.inf, axis=0)
-        if shape.majority:
-            sure = most > (totals.sum(axis=0) + left) / 2 + 1e-9
-        else:
-            sure = most > rivals.max(axis=0) + left + 1e-9
-        sure &= (self._lead >= 0) & ((self._digits < shape.labels).sum(axis=0) >= shape.quorum)
-        return np.asarray(sure | ((self._digits == shape.k).sum(axis=0) == 0), dtype=np.bool_)
+        beaten = (totals.sum(axis=0) + left) / 2 if self.shape.majority else rivals.max(axis=0) + left
+        return (self.lead >= 0) & (most > beaten + 1e-9)
+
+
+class _Fit:
+    """Smoothed counts of every state, and of those where its leader is not the verdict, ready for any penalty."""
+
+    def __init__(self, votes: Codes, panel: _Panel) -> None:
+        self.panel = panel
+        k, m, lead = panel.shape.k, panel.shape.m, panel.lead
+        cells = np.zeros((k,) * m)
+        np.add.at(cells, tuple(votes.T), 1.0)
+        cells += max(FEWEST_PSEUDO, MODEL_WEIGHT * len(votes)) * _latent(votes, k)
+        self._all = _expanded(cells)
+        self._wrong = np.full(len(lead), np.inf)  # no leader, no stop
+        for label in range(panel.shape.labels):
+            led = lead == label
+            self._wrong[led] = _expanded(cells * (panel.final != label))[led]
+
+    def exact(self) -> Tree:
+        """Stops only where the verdict is settled."""
+        return self._best(np.where(self.panel.settled, 0.0, np.inf)[:, None])[0]
+
+    def trees(self, penalties: Sequence[float]) -> list[Tree]:
+        """The best choice in every state, for each penalty."""
+        value = self._wrong[:, None] * np.asarray(penalties)
+        value[self.panel.settled] = 0.0  # where all have voted the verdict is what it is
+        return self._best(value)
+
+    def _best(self, value: Numbers) -> list[Tree]:
+        """From the costs of stopping (states, penalties), which are overwritten by the least costs."""
+        shape, k = self.panel.shape, self.panel.shape.k
+        strides, costs = _strides(shape), np.asarray(shape.costs)
+        choice = np.full(value.shape, -1, dtype=np.int8)
+        for states, unknown in self.panel.levels:  # fewer unknown votes come first
+            least, chosen = value[states], choice[states]
+            for judge in unknown.T:
+                cost = value[states - k * strides[judge]]
+                for label in range(1, k):
+                    cost += value[states - (k - label) * strides[judge]]
+                cost += (self._all[states] * costs[judge])[:, None]
+                better = cost < least * (1 - 1e-12) - 1e-12
+                np.copyto(least, cost, where=better)
+                np.copyto(chosen, judge[:, None].astype(np.int8), where=better)
+            value[states], choice[states] = least, chosen
+        return [Tree(shape, column.astype(np.int64), self.panel.said) for column in choice.T]
 
 
 def _leader(totals: Numbers, shape: Shape) -> Codes:
@@ -261,13 +284,16 @@ def _strides(shape: Shape) -> Codes:
 def _latent(votes: Codes, k: int) -> Numbers:
     """The probability of every cell by a latent class model: within a class, judges vote independently."""
     n, m = votes.shape
+    votes, times = np.unique(votes, axis=0, return_counts=True)
     classes = min(CLASSES, max(1, n // 20))
     hot = np.stack([votes == label for label in range(k)]).astype(np.float64)  # k x n x m
     share = hot[k - 1].mean(axis=1)
-    member = np.full((n, classes), 0.2 / classes)  # a deterministic start: classes by how many gave the last label
-    member[np.arange(n), np.minimum((share * classes).astype(np.int64), classes - 1)] += 0.8
+    member = np.full((len(votes), classes), 0.2 / classes)
+    member[np.arange(len(votes)), np.minimum((share * classes).astype(np.int64), classes - 1)] += 0.8
+    # a deterministic start: classes by how many judges gave the last label
     prior, says = np.full(classes, 1 / classes), np.full((k, classes, m), 1 / k)
     for _ in range(_EM_STEPS if n else 0):
+        member *= times[:, None]
         prior = (member.sum(axis=0) + 1) / (n + classes)
         says = np.stack([member.T @ hot[label] + 0.5 for label in range(k)])
         says /= says.sum(axis=0)
