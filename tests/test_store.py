@@ -108,6 +108,8 @@ def test_judgments_are_recalled_after_opening_again_failures_are_not(tmp_path):
 def test_what_is_known_of_a_result(tmp_path):
     with RunWriter(tmp_path) as writer:
         writer.save(MANIFEST)
+        for n in range(3):
+            writer.add_item(StoredItem(f"i{n}", n))
         writer.add_result(result_for("i0", seal="seal"))
         vote = Vote("a", Verdict("error"), (Judgment("a", Verdict("error", failure=Failure("timeout", "slow"))),))
         writer.add_result(StoredResult("i1", 1, PanelResult("inconclusive", "errors", votes=(vote,)), "seal"))
@@ -353,6 +355,37 @@ def test_an_index_that_knows_more_than_the_files_is_made_anew(tmp_path):
     with RunWriter(tmp_path) as writer:
         assert writer.recall("k0") is not None
         assert writer.recall("k2") is None
+
+
+@pytest.mark.parametrize("harm", [b"{}\n", b"\x00\xff\n", b"", b'{"id":"i1","number":null,"digest":"d1"}\n'])
+@pytest.mark.parametrize("name", ["items.jsonl", "results.jsonl"])
+def test_what_was_damaged_since_is_not_taken_for_known(tmp_path, name, harm):
+    filled(tmp_path)
+    path = tmp_path / name
+    lines = path.read_bytes().splitlines(keepends=True)
+    # As long as before, so that only the time of the change tells.
+    lines[1] = harm[:-1].ljust(len(lines[1]) - 1) + harm[-1:] if harm else harm
+    path.write_bytes(b"".join(lines))
+    with RunWriter(tmp_path) as writer:
+        assert [writer.known(f"i{n}") is not None for n in range(3)] == [True, False, True]
+        assert writer.recall("k1") is not None
+        writer.add_item(StoredItem("i1", 1, "d1", input="q", output="a", row={"x": 1}))
+        writer.add_result(result_for("i1"))
+    with RunWriter(tmp_path) as writer:
+        assert all(writer.known(f"i{n}") for n in range(3))
+    assert [i.id for i, _ in Run.open(tmp_path).results()] == ["i0", "i1", "i2"]
+
+
+@pytest.mark.parametrize("harm", [{"verdict": 5}, {"verdict": {"status": 7}}, {"usage": {"cost": "much"}}])
+def test_a_judgment_of_another_shape_is_asked_again(tmp_path, harm):
+    filled(tmp_path)
+    path = tmp_path / "judgments.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[1] = json.dumps({**json.loads(lines[1]), **harm}).encode() + b"\n"
+    path.write_bytes(b"".join(lines))
+    with RunWriter(tmp_path) as writer:
+        assert writer.recall("k1") is None
+        assert writer.recall("k2") is not None
 
 
 def test_labels_are_appended_and_read(tmp_path):

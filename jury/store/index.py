@@ -27,6 +27,7 @@ FILE = "index.sqlite"
 ITEMS, JUDGMENTS, RESULTS = "items.jsonl", "judgments.jsonl", "results.jsonl"
 _VERSION = 3
 _COST, _TARGET_COST = "$", "$ of the target"  # rows of `read` that are no files
+_STAMP = "@ "  # and such: when a file was changed last, as of a clean end
 _PENDING = 3000  # entries kept in memory before they are written; about 1 MB
 _WAL = 8000  # pages (32 MB) before they go to their places: most are written several times until then
 _SCHEMA = """
@@ -38,6 +39,7 @@ CREATE TABLE results (
 CREATE TABLE judged (k INTEGER PRIMARY KEY, pos INTEGER NOT NULL);
 CREATE TABLE outputs (k INTEGER PRIMARY KEY, pos INTEGER NOT NULL);
 """
+_RESULT = "SELECT r.pos, seal, complete, brief FROM results r JOIN items i ON i.k = r.k WHERE r.k = ?"
 _LATER = "CREATE TABLE IF NOT EXISTS shown (k INTEGER PRIMARY KEY)"  # an index without it needs no new making
 
 
@@ -70,7 +72,9 @@ class Index:
         self._upto: dict[str, int] = {}
         self._cost = self._target_cost = 0  # of what was paid for here, in billionths of a dollar
         self._db = _private() if private else _opened(folder / FILE)
-        self._upto.update(self._db.execute("SELECT file, upto FROM read"))
+        read: dict[str, int] = dict(self._db.execute("SELECT file, upto FROM read"))
+        self._stamps = {file[len(_STAMP) :]: read.pop(file) for file in list(read) if file.startswith(_STAMP)}
+        self._upto.update(read)
         self._cost = self._upto.pop(_COST, 0)
         self._target_cost = self._upto.pop(_TARGET_COST, 0)
         try:
@@ -87,11 +91,11 @@ class Index:
         return self._db.execute("SELECT number, pos, digest FROM items WHERE k = ?", (k,)).fetchone()
 
     def result(self, item_id: str) -> Known | None:
-        """What is known of the last result of an item."""
+        """What is known of the last result of an item; one whose item was lost is none."""
         k = short(item_id)
         if k in self._results:
             return self._results[k]
-        row = self._db.execute("SELECT pos, seal, complete, brief FROM results WHERE k = ?", (k,)).fetchone()
+        row = self._db.execute(_RESULT, (k,)).fetchone()
         return Known(row[0], row[1], bool(row[2]), row[3]) if row else None
 
     def judged(self, key: str) -> int | None:
@@ -192,10 +196,13 @@ class Index:
         db.executemany("INSERT OR REPLACE INTO outputs VALUES (?, ?)", self._outputs.items())
         db.executemany("INSERT OR IGNORE INTO shown VALUES (?)", ((k,) for k in self._shown))
         read = {**self._upto, _COST: self._cost, _TARGET_COST: self._target_cost}
-        db.executemany("INSERT OR REPLACE INTO read VALUES (?, ?)", read.items())
+        read |= {f"{_STAMP}{file}": changed for file, changed in self._stamps.items()}
+        db.execute("DELETE FROM read")
+        db.executemany("INSERT INTO read VALUES (?, ?)", read.items())
         db.execute("COMMIT")
 
     def close(self) -> None:
+        self._stamps = {file: _changed(self._folder / file) for file in self._upto}
         with suppress(DataError):  # it can be made again from the files
             self.flush()
         self._db.close()
@@ -206,27 +213,33 @@ class Index:
             self.flush()
 
     def _catch_up(self) -> None:
-        for file in self._files:
-            path = self._folder / file
-            size = path.stat().st_size if path.exists() else 0
-            upto = self._upto.get(file, 0)
-            if upto > size:  # the file was replaced or cut by other hands: start over
-                logger.warning("%s: shorter than its index knows; the index is made anew", path)
-                tables = ("read", "items", "results", "judged", "outputs", "shown")
-                self._db.executescript("".join(f"DELETE FROM {table};" for table in tables))
-                self._upto.clear()
-                self._cost = self._target_cost = 0
-                self._catch_up()
-                return
-            for pos, line in read_lines(path, upto):
-                self._add(file, pos, line)
+        sizes = {f: path.stat().st_size if (path := self._folder / f).exists() else 0 for f in self._files}
+        other = [f for f, size in sizes.items() if self._upto.get(f, 0) > size or self._replaced(f)]
+        if other:  # cut or changed by other hands: what it knows of them is nothing to rely on
+            logger.warning("%s: not as it was left; the index is made anew", self._folder / other[0])
+            tables = ("read", "items", "results", "judged", "outputs", "shown")
+            self._db.executescript("".join(f"DELETE FROM {table};" for table in tables))
+            self._upto.clear()
+            self._cost = self._target_cost = 0
+        self._stamps = {}
+        for file, size in sizes.items():
+            for pos, line in read_lines(self._folder / file, self._upto.get(file, 0)):
+                try:
+                    self._add(file, pos, line)
+                except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
+                    logger.warning("%s, byte %d: not a record of a run; it is passed over", self._folder / file, pos)
             self._upto[file] = size
         self.flush()
 
+    def _replaced(self, file: str) -> bool:
+        return file in self._stamps and self._stamps[file] != _changed(self._folder / file)
+
     def _add(self, file: str, pos: int, line: dict[str, Any]) -> None:
-        if file == ITEMS and isinstance(line.get("id"), str):
-            number = line.get("number")
-            self.add_item(str(line["id"]), number if isinstance(number, int) else 0, pos, str(line.get("digest") or ""))
+        if file == ITEMS:
+            number = line["number"]
+            if not isinstance(number, int) or abs(number) >= 1 << 62:
+                raise ValueError("no number of an item")
+            self.add_item(str(line["id"]), number, pos, str(line.get("digest") or ""))
         elif file == RESULTS and isinstance(line.get("item"), str):
             result = line.get("result")
             if isinstance(result, dict):
@@ -248,6 +261,10 @@ class Index:
         elif file == SHOWN:
             shown = shown_from(line)
             self.add_shown(shown.digest if shown is not None else str(line.get("text")))
+
+
+def _changed(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.exists() else 0
 
 
 def _private() -> sqlite3.Connection:

@@ -200,7 +200,7 @@ def parse(data: bytes) -> dict[str, Any] | None:
     """A line as an object; None where it is none."""
     try:
         value: Any = json.loads(data)
-    except ValueError:  # UnicodeDecodeError is one
+    except (ValueError, RecursionError):  # UnicodeDecodeError is one
         return None
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 

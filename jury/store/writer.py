@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jury.errors import DataError
 from jury.judge import Prompt
@@ -18,6 +19,8 @@ from jury.store.outputs import OUTPUTS, StoredOutput
 from jury.store.records import FREE_SOURCES, StoredItem, StoredJudgment, StoredResult
 from jury.store.shown import SHOWN, Shown, taken, value_line
 
+logger = logging.getLogger("jury.store")
+_T = TypeVar("_T")
 SYNC_S = 5.0  # at most this much work is lost when the machine itself fails
 
 
@@ -135,13 +138,13 @@ class RunWriter(AbstractContextManager["RunWriter"]):
         """What the target made of this question before; an error is nothing to recall."""
         pos = self._index.output(key)
         line = self._files[OUTPUTS].read(pos) if pos is not None and OUTPUTS in self._files else None
-        return StoredOutput.from_dict(line) if line is not None and line.get("key") == key else None
+        return _recalled(StoredOutput.from_dict, line, key)
 
     def recall(self, key: str) -> StoredJudgment | None:
         """The usable judgment with this key, if one was recorded."""
         pos = self._index.judged(key)
         line = self._files[JUDGMENTS].read(pos) if pos is not None else None
-        return StoredJudgment.from_dict(line) if line is not None and line.get("key") == key else None
+        return _recalled(StoredJudgment.from_dict, line, key)
 
     def has(self, key: str) -> bool:
         """Whether a usable judgment with this key was recorded."""
@@ -167,6 +170,17 @@ class RunWriter(AbstractContextManager["RunWriter"]):
             for each in self._files.values():
                 each.sync()
         return pos
+
+
+def _recalled(made: Callable[[dict[str, Any]], _T], line: dict[str, Any] | None, key: str) -> _T | None:
+    """What stands in a line with this key; None where it is another or was damaged: then it is asked for again."""
+    if line is None or line.get("key") != key:
+        return None
+    try:
+        return made(line)
+    except DataError as error:
+        logger.warning("a record cannot be used (%s); its question is asked again", error)
+        return None
 
 
 def _size(path: Path) -> int:
