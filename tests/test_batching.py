@@ -15,6 +15,8 @@ from jury.providers.anthropic import AnthropicProvider
 from jury.providers.batches import batch_api, body_of, outcomes
 from jury.providers.openai import OpenAIProvider
 from jury.runner import RunSpec, batching, replay, run, run_batches, run_sync
+from jury.runner.entries import entries
+from jury.runner.questions import questions
 from jury.store import Run, RunWriter
 from tests.servers.batch_server import BatchServer
 
@@ -166,6 +168,17 @@ def test_a_rubric_goes_into_batches(tmp_path, server, vendor, ask):
     final = asyncio.run(run(spec, tmp_path))
     assert (final.asked.live, final.totals["n_pass"], final.totals["n_fail"]) == (0, 4, 1)
     assert replay(tmp_path).same
+
+
+def test_which_order_of_the_criteria_was_asked_counts_functions_too(tmp_path, server, vendor):
+    keys = ("kind", "right")
+    rubric = {"name": "r", "criteria": [{"key": keys[0], "scale": "0/1"}, {"key": keys[1], "question": "?"}]}
+    server.answer = lambda body: json.dumps({k: {"evidence": [], "reasoning": "r", "score": 1} for k in keys})
+    told = {"rubric": rubric, "permute": True, "judges": [lambda output: dict.fromkeys(keys, 1), vendor]}
+    spec = RunSpec.from_mapping({**told, "cache": False}).with_changes(data=ROWS[:1])
+    batched(spec, tmp_path, server)
+    asked = [case for seat, case, _ in questions(spec.make_jury(), next(entries(spec))) if seat.name == "j"]
+    assert [j.judgment.notes for j in Run.open(tmp_path).judgments()] == [case.format.notes for case in asked]
 
 
 def test_what_another_run_paid_for_is_in_no_batch(tmp_path, server, vendor):

@@ -270,7 +270,7 @@ class _Batches:
         method = self.jury.method if isinstance(self.jury, Jury) else None
         if method is None:
             return seat.format
-        place = list(self._seats).index(seat.name)
+        place = [s.name for s in self.jury.panel.seats].index(seat.name)  # as `RubricMethod.cases` counts
         return method.format_of(place * self.jury.spec.repetitions + int(asked["repetition"]), asked.get("criterion"))
 
     async def _plan(self, chunk: _Chunk) -> None:
