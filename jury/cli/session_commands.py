@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-_HOW, _MONEY, _RESULT = "How", "Money", "Results"
+from jury.cli.commands import Budget, Estimate, FailUnder
+
+_HOW, _RESULT = "How", "Results"
 
 Judges = Annotated[
     list[str] | None, typer.Option("--judges", "-j", metavar="A,B,C", help="Who judges (default: $JUDGE_MODEL).")
@@ -22,17 +24,6 @@ Temperature = Annotated[
 ]
 MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Of one reply.", rich_help_panel=_HOW)]
 Timeout = Annotated[float | None, typer.Option(metavar="SECONDS", help="Deadline of one call.", rich_help_panel=_HOW)]
-Estimate = Annotated[
-    bool,
-    typer.Option("--estimate", help="Calls, tokens and money, from a sample. Calls nobody.", rich_help_panel=_MONEY),
-]
-Budget = Annotated[
-    float | None, typer.Option(metavar="DOLLARS", help="No call starts that could exceed it.", rich_help_panel=_MONEY)
-]
-FailUnder = Annotated[
-    float | None,
-    typer.Option(metavar="SHARE", help="Exit code 1 below this pass rate (0 to 1).", rich_help_panel=_RESULT),
-]
 
 
 def session(

@@ -106,6 +106,8 @@ def criterion(
     """
     if isinstance(source, SessionCriterion):
         return source
+    if not isinstance(cast("Any", source), str | Path):
+        raise ConfigError(f"criteria must be the names or paths of session prompts, got {source!r}")
     given = source if Path(source).exists() else str(source).replace("_", "-")
     spec = prompts.load(given)
     if is_legacy(spec.user):

@@ -345,6 +345,7 @@ def test_repetitions_and_many_sessions() -> None:
         ({"criteria": "polcy"}, "policy"),
         ({"criteria": "critic"}, "rubric prompt"),
         ({"criteria": []}, "name of a session prompt"),
+        ({"criteria": [{"key": "policy"}]}, "names or paths of session prompts"),
         ({"criteria": ["policy", "policy"]}, "occurs twice"),
         ({"options": {"untestd": True}}, "untested"),
         ({"options": {"tone": {"untested": True}}}, "tone"),
