@@ -306,7 +306,7 @@ def test_virtual_time_fails_on_a_deadlock() -> None:
 
 def test_no_field_of_a_reply_is_lost() -> None:
     """`call` names every field of `Reply` by its place: a new one must be added there too."""
-    values = ("text", {"a": 1}, "m-1", Usage(1, 10, 5), 0, 2.0, ("note",))
+    values = ("text", {"a": 1}, "m-1", Usage(1, 10, 5), 0, 2.0, ("note",), {"role": "assistant"})
     given = Reply(*values)
     assert [getattr(given, f.name) for f in fields(Reply)] == list(values)
     reply, _ = slow_call(Slow((2.0, given)))

@@ -226,7 +226,7 @@ def test_checks_by_code_beside_a_judge_and_alone(run: Run, tmp_path: Path) -> No
     code, out, _ = run("session", "-", "s.jsonl", "--check", "checks.py:answered", "-o", "out")
     said = json.loads(out)
     assert (code, said["verdict"], said["check"]) == (0, "PASS", "answered")
-    assert run("counts", "out")[1].startswith("all: 1 items\n  answered: 1 pass")
+    assert run("counts", "out")[1].startswith("all: 1 item\n  answered: 1 pass")
 
     code, out, _ = run(
         "session", "tone", "s.jsonl", "rules.txt", "-j", "judge.py:kind", "--check", "checks.py:answered"

@@ -98,7 +98,7 @@ def test_labels_of_another_run_are_refused_and_strays_are_counted(tmp_path):
     with pytest.raises(DataError, match="none of the labels"):
         audited(run, [Label("q7", "ann", True)])
     found = calibrate(audited(run, [Label("q7", "ann", True), Label("0", "ann", True)]), sampled="random")
-    assert any("1 labels are of items" in note for note in found.notes)
+    assert any("1 label is of items" in note for note in found.notes)
 
 
 def test_calibration_says_how_far_people_agree_and_what_they_saw(tmp_path):
