@@ -9,18 +9,21 @@ minute: the run goes on without, and asks it again. Knows no jury and no folder.
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
+import math
 import os
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from jury.cache_base import Cache, Stats, shown, storable
+from jury.cache_base import Cache, Stats, Together, shown, storable
 from jury.errors import ConfigError, MissingExtra
 
 logger = logging.getLogger("jury.cache")
@@ -30,6 +33,7 @@ _PENDING, _PENDING_S = 64, 1.0  # entries, and seconds, that a kill can cost; th
 _PAUSE_S = 30.0
 _DAY_S = 86_400
 _TABLE = f"jury_judgments_{VERSION}"
+_ABOUT = f"jury-about:{VERSION}"
 
 
 class ServerCache(ABC):
@@ -46,20 +50,23 @@ class ServerCache(ABC):
         self._clock = clock
         self._lock = threading.Lock()
         self._new: dict[str, tuple[str, str]] = {}
+        self._lookups = Together(self._known)
         self._flushed = clock()
         self._silent_until = clock()
 
     def get(self, key: str) -> str | None:
+        return self._lookups.get(key)
+
+    def _known(self, keys: list[str]) -> dict[str, str]:
         with self._lock:
-            if key in self._new:
-                return self._new[key][0]
-            if self._clock() < self._silent_until:
-                return None
-            try:
-                return self._read(key)
-            except self.faults as error:
-                self._broken(error)
-                return None
+            found = {key: self._new[key][0] for key in keys if key in self._new}
+            wanted = [key for key in keys if key not in found]
+            if wanted and self._clock() >= self._silent_until:
+                try:
+                    found |= self._read(wanted)
+                except self.faults as error:
+                    self._broken(error)
+            return found
 
     def put(self, key: str, value: str, model: str) -> None:
         with self._lock:
@@ -101,7 +108,7 @@ class ServerCache(ABC):
         logger.warning("the cache %s failed (%s); going on without it for %g s", self.path, said(error), _PAUSE_S)
 
     @abstractmethod
-    def _read(self, key: str) -> str | None: ...
+    def _read(self, keys: list[str]) -> dict[str, str]: ...
     @abstractmethod
     def _write(self, new: dict[str, tuple[str, str]]) -> None: ...
     @abstractmethod
@@ -113,7 +120,10 @@ class ServerCache(ABC):
 
 
 class RedisCache(ServerCache):
-    """One text under `jury:1:<key>` for each judgment. The server's own clock of idle keys tells what is unused."""
+    """One text under `jury:1:<key>` for each judgment. The server's own clock of idle keys tells what is unused.
+
+    Reading an entry sets that clock, so what statistics tell of it stands in a hash of its own, `jury-about:1`.
+    """
 
     def __init__(self, url: str, **more: Any) -> None:
         super().__init__(url, **more)
@@ -127,33 +137,43 @@ class RedisCache(ServerCache):
         )
         self._db.ping()
 
-    def _read(self, key: str) -> str | None:
-        found = self._db.get(_name(key))
-        return None if found is None else cast("bytes", found).decode("utf-8", "replace")
+    def _read(self, keys: list[str]) -> dict[str, str]:
+        values = self._db.mget([_name(key) for key in keys])
+        return {k: cast("bytes", v).decode("utf-8", "replace") for k, v in zip(keys, values, strict=True) if v}
 
     def _write(self, new: dict[str, tuple[str, str]]) -> None:
         lines = self._db.pipeline(transaction=False)
         for key, (value, _) in new.items():
             lines.set(_name(key), value, nx=True)
-        lines.execute()
+        made = [key for key, done in zip(new, lines.execute(), strict=True) if done]
+        if made:
+            now = int(time.time())
+            self._db.hset(_ABOUT, mapping={k: f"{now} {new[k][1]}".encode("utf-8", "replace") for k in made})
 
     def _stats(self) -> Stats:
         count = size = 0
+        models: Counter[str] = Counter()
+        first, last = math.inf, 0
         for names in self._names():
             count += len(names)
             size += sum(self._each(names, "memory_usage"))
-        return Stats(self.path, count, size, None, ())
+            for about in filter(None, self._db.hmget(_ABOUT, [_key(name) for name in names])):
+                made, _, model = cast("bytes", about).decode("utf-8", "replace").partition(" ")
+                first, last = min(first, int(made)), max(last, int(made))
+                models[model] += 1
+        ranks = sorted(models.items(), key=lambda each: (-each[1], each[0]))
+        return Stats(self.path, count, size, (int(first), last) if ranks else None, tuple(ranks))
 
     def _prune(self, unused_s: float | None, max_bytes: int | None, everything: bool) -> int:
         gone = 0
         kept: list[tuple[float, bytes, int]] = []
+        self._forget_missing()
         for names in self._names():
             idle = self._each(names, "object", "idletime")
             old = [
                 n for n, s in zip(names, idle, strict=True) if everything or (unused_s is not None and s >= unused_s)
             ]
-            if old:
-                gone += int(self._db.unlink(*old))
+            gone += self._remove(old)
             if max_bytes is not None:
                 left = [(s, n) for n, s in zip(names, idle, strict=True) if n not in set(old)]
                 sizes = self._each([n for _, n in left], "memory_usage")
@@ -161,12 +181,26 @@ class RedisCache(ServerCache):
         if max_bytes is not None:
             kept.sort(reverse=True)  # the longest unused first
             over = sum(size for _, _, size in kept) - max_bytes
-            for _, name, size in kept:
-                if over <= 0:
-                    break
-                gone += int(self._db.unlink(name))
-                over -= size
+            before = itertools.accumulate((size for _, _, size in kept), initial=0)
+            too_much = [name for (_, name, _), size in zip(kept, before, strict=False) if size < over]
+            for some in range(0, len(too_much), 1000):
+                gone += self._remove(too_much[some : some + 1000])
         return gone
+
+    def _remove(self, names: list[bytes]) -> int:
+        if not names:
+            return 0
+        self._db.hdel(_ABOUT, *(_key(name) for name in names))
+        return int(self._db.unlink(*names))
+
+    def _forget_missing(self) -> None:
+        """What is known about entries that the server itself has thrown out."""
+        keys = [cast("bytes", key) for key, _ in self._db.hscan_iter(_ABOUT, count=1000)]
+        for some in range(0, len(keys), 1000):
+            part = keys[some : some + 1000]
+            there = self._each([_name(key.decode()).encode() for key in part], "exists")
+            if gone := [key for key, found in zip(part, there, strict=True) if not found]:
+                self._db.hdel(_ABOUT, *gone)
 
     def _names(self) -> Iterator[list[bytes]]:
         names: list[bytes] = []
@@ -224,12 +258,12 @@ class PostgresCache(ServerCache):
         with suppress(*self.faults):
             old.close()
 
-    def _read(self, key: str) -> str | None:
-        rows = self._run(f"SELECT value FROM {_TABLE} WHERE k = decode(:k, 'hex')", k=key)
-        if not rows:
-            return None
-        self._used.add(key)
-        return rows[0][0]
+    def _read(self, keys: list[str]) -> dict[str, str]:
+        wanted = ",".join(rf'"\\x{key}"' for key in keys)
+        which = "k = ANY(CAST(:keys AS bytea[]))"
+        rows = self._run(f"SELECT encode(k, 'hex'), value FROM {_TABLE} WHERE {which}", keys=f"{{{wanted}}}")
+        self._used.update(key for key, _ in rows)
+        return dict(rows)
 
     def _write(self, new: dict[str, tuple[str, str]]) -> None:
         now = int(time.time())
@@ -329,6 +363,10 @@ def client_errors() -> tuple[type[Exception], ...]:
 
 def _name(key: str) -> str:
     return f"jury:{VERSION}:{key}"
+
+
+def _key(name: bytes) -> bytes:
+    return name.rpartition(b":")[2]
 
 
 def _connection(url: str) -> dict[str, Any]:

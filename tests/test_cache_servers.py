@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from jury import ConfigError, JudgeSpec, Reply, ScriptedProvider, Usage
 from jury.cache import opened
-from jury.cache_servers import PostgresCache, connect
+from jury.cache_servers import connect
 from jury.cli.__main__ import main
 from jury.runner import RunSpec, run_sync
 from jury.store import Run
@@ -76,22 +78,67 @@ def test_every_text_comes_back(url, text):
 
 
 def test_stats_and_prune(url):
-    cache = connect(url)
+    cache, start = connect(url), int(time.time())
     for key in KEYS:
         cache.put(key, "x" * 100, "openai/m")
     found = cache.stats()
     assert found.entries == 300
     assert found.bytes > 300 * 100
     assert "only-for-tests" not in str(found)
-    if isinstance(cache, PostgresCache):
-        assert found.models == (("openai/m", 300),)
+    assert found.models == (("openai/m", 300),)
+    assert start <= found.made[0] <= found.made[1] <= time.time()
     assert cache.prune(unused_days=1) == 0
     gone = cache.prune(max_bytes=20_000)
     assert 0 < gone < 300
+    assert cache.stats().models == (("openai/m", 300 - gone),)
     assert cache.prune(unused_days=0) == 300 - gone
-    assert cache.stats().entries == 0
+    assert (cache.stats().entries, cache.stats().models, cache.stats().made) == (0, (), None)
     with pytest.raises(ConfigError):
         cache.prune(unused_days=-1)
+    cache.close()
+
+
+def test_models_and_what_the_server_threw_out(redis):
+    import redis as client
+
+    cache, db = connect(redis), client.Redis.from_url(redis)
+    cache.prune(everything=True)
+    for at, model in enumerate(("a/few", "b/many", "b/many", "ü/\ud800")):
+        cache.put(KEYS[at], "x", model)
+    assert cache.stats().models == (("b/many", 2), ("a/few", 1), ("ü/?", 1))
+    cache.put(KEYS[0], "y", "c/late")  # the first one counts
+    assert dict(cache.stats().models)["a/few"] == 1
+    db.set(f"jury:1:{KEYS[9]}", "x")  # of a version that did not tell
+    db.delete(f"jury:1:{KEYS[1]}")
+    assert (cache.stats().entries, cache.stats().models) == (4, (("a/few", 1), ("b/many", 1), ("ü/?", 1)))
+    assert db.hlen("jury-about:1") == 4
+    assert cache.prune(unused_days=1) == 0
+    assert db.hlen("jury-about:1") == 3
+    assert cache.prune(everything=True) == 4
+    assert list(db.scan_iter()) == []
+    db.close()
+    cache.close()
+
+
+def test_lookups_that_wait_share_a_trip(url):
+    cache = connect(url)
+    for key in KEYS[:200]:
+        cache.put(key, f"value {key}", "m")
+    cache.stats()  # sends them
+    trips, read = [], cache._read
+
+    def slowly(keys):
+        trips.append(len(keys))
+        time.sleep(0.02)
+        return read(keys)
+
+    cache._read = slowly
+    with ThreadPoolExecutor(64) as pool:
+        found = list(pool.map(cache.get, KEYS))
+    assert found == [f"value {key}" for key in KEYS[:200]] + [None] * 100
+    assert sum(trips) == 300
+    assert max(trips) > 8
+    assert len(trips) < 60
     cache.close()
 
 
@@ -155,7 +202,7 @@ def test_a_damaged_entry_is_asked_again(redis, tmp_path, caplog):
 
     run_sync(spec(ScriptedProvider(lambda r: '{"value": true}', rungs=("json",))), tmp_path / "one")
     db = client.Redis.from_url(redis)
-    for name in db.scan_iter():
+    for name in db.scan_iter(match="jury:*"):
         db.set(name, b"\xff\xfe")
     db.close()
     report = run_sync(spec(ScriptedProvider(lambda r: '{"value": true}', rungs=("json",))), tmp_path / "two")
