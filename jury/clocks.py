@@ -15,7 +15,7 @@ from jury.judge import Case, Seat
 from jury.results import Comparison, CriterionResult, Failure, Judgment, PanelResult, Verdict
 
 KIND = "deadline"
-R = TypeVar("R", PanelResult, Comparison)
+R = TypeVar("R", bound=PanelResult | Comparison)
 
 
 def unasked(result: R, kind: Literal["deadline", "budget"], told: str) -> R:

@@ -15,7 +15,7 @@ from jury.runner.describe import AnyJury, cascade_of
 from jury.store import Run
 from jury.store.manifest import FILE as MANIFEST
 
-R = TypeVar("R", PanelResult, Comparison)
+R = TypeVar("R", bound=PanelResult | Comparison)
 ASSUMED = 1 / 3  # of the items on which a tier does not agree, before anything is known
 _ENOUGH = 20  # results that tell more than the assumption
 
