@@ -5,7 +5,7 @@ entries.py    rows of the data as items on their way to the jury
 recordings.py, session_words.py, described.py   of runs of sessions: the sessions, the words of the file, the manifest
 targeting.py  the target of a run: outputs on the way to the judges
 escalating.py a cascade's first tier against people's labels
-questions.py  all questions that an item raises
+questions.py  all questions that an item raises, and its result
 describe.py   a jury as the manifest holds it; what changed since the last pass
 keeper.py     what stands between a seat and its judge in a run: recalls, records, asks identical questions once
 governors.py  limits and money before every provider of a run
@@ -14,6 +14,7 @@ engine.py     `run`, `run_sync`: one pass over the data
 estimate.py   what a run will ask and cost, before anything is paid
 outlook.py    where a run that its budget ended stands
 replay.py, replay_sessions.py   every verdict again from the log, offline
+batching.py, under_way.py   the questions through the vendors' batch APIs; which batches are not back yet
 tiers.py      which tier of a cascade an item has come to, for batches
 refill.py     the prompt of a recorded judgment again, checked by its digest
 halting.py    `Halt`: ends a pass early

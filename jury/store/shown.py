@@ -93,7 +93,7 @@ class ShownFile:
         if item != self._item:
             self._item, self._values = item, {}
         for names in reversed(self._lines.get((item, criterion, prompt), [])):
-            with suppress(KeyError):  # a value that was lost
+            with suppress(KeyError, TypeError):  # a value that was lost, or a name that was changed
                 yield self._filled(names)
 
     def _read(self) -> None:
