@@ -267,11 +267,11 @@ class _Batches:
 
     def _format(self, seat: Seat, asked: Mapping[str, Any]) -> ReplyFormat:
         """How the question was to be answered: of a rubric, which criteria in which order."""
-        method = self.jury.method if isinstance(self.jury, Jury) else None
-        if method is None:
+        jury = self.jury
+        if not isinstance(jury, Jury) or jury.method is None:
             return seat.format
-        place = [s.name for s in self.jury.panel.seats].index(seat.name)  # as `RubricMethod.cases` counts
-        return method.format_of(place * self.jury.spec.repetitions + int(asked["repetition"]), asked.get("criterion"))
+        place = [s.name for s in jury.panel.seats].index(seat.name)  # as `RubricMethod.cases` counts
+        return jury.method.format_of(place * jury.spec.repetitions + int(asked["repetition"]), asked.get("criterion"))
 
     async def _plan(self, chunk: _Chunk) -> None:
         self._last += 1
