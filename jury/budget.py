@@ -18,14 +18,14 @@ logger = logging.getLogger("jury.budget")
 
 
 class Budget:
-    """US dollars for one run. `spent`: what earlier passes cost too; `unsure`: lost calls that may have been paid."""
+    """US dollars for one run. `spent`, `unsure` (lost calls that may have been paid): of earlier passes too."""
 
-    def __init__(self, limit: float, spent: float = 0.0) -> None:
+    def __init__(self, limit: float, spent: float = 0.0, unsure: float = 0.0) -> None:
         if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit < float("inf"):
             raise ConfigError(f"budget must be an amount of US dollars from 0, got {limit!r}")
         self.limit = float(limit)
         self.spent = spent
-        self.unsure = 0.0
+        self.unsure = unsure
         self.closed = False
         self.why = ""  # it was closed before its time
         self._reserved = 0.0

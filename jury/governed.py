@@ -150,13 +150,17 @@ class Admitted:
         throttle.leave(self._entered, _taken(usage) - self._likely if usage else 0.0)
         if self._budget is None:
             return
-        lost = outcome is None or (not isinstance(outcome, Reply) and outcome.kind in _LOST)
+        lost = outcome is None or (not isinstance(outcome, Reply) and _may_be_paid(outcome))
         if isinstance(outcome, Reply) or usage is not None:
             self._budget.settle(self._most, usage.cost if usage else None)
         elif lost:
             self._budget.settle(self._most, None, unsure=True)
         else:
             self._budget.settle(self._most, 0.0)  # turned away or refused: not paid
+
+
+def _may_be_paid(error: CallError) -> bool:
+    return error.kind in _LOST and not error.context.get("unsent")
 
 
 def _taken(usage: Usage) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 
 import pytest
 from hypothesis import given
@@ -13,8 +14,11 @@ from jury import ConfigError, JudgeSpec, ProviderError, Reply, Request, Scripted
 from jury.budget import Budget
 from jury.governed import Governed, most_cost, tokens
 from jury.limits import Limits, Throttle
+from jury.providers.endpoints import Endpoint
+from jury.providers.openai import OpenAIProvider
 from jury.providers.prices import Price
 from jury.runner import RunSpec, replay, run_sync
+from jury.runner import run as judged
 from jury.store import Run
 from tests.virtual_time import now, run
 
@@ -145,6 +149,34 @@ def test_what_lost_and_refused_calls_cost():
     assert run(outcome(ProviderError("bad_request", "no"))) == (0, 0)
     assert run(outcome(ProviderError("timeout", "no"))) == (0, 1.0)
     assert run(outcome(None)) == (0, 1.0)
+
+
+def test_a_provider_that_is_not_there_costs_nothing(tmp_path, priced):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        provider = OpenAIProvider(Endpoint("paid", url, key="k"))
+        report = asyncio.run(judged(spec_of(provider, 10.5), tmp_path))  # nobody listens there
+    assert (report.totals["n_error"], report.unsure, report.totals["reasons"]) == (30, 0, {"errors": 30})
+
+
+def test_what_may_have_been_paid_is_in_the_budget_of_all_passes_to_come(tmp_path, priced):
+    def silent(request):
+        raise ProviderError("timeout", "no reply")
+
+    first = run_sync(spec_of(ScriptedProvider(silent, name="paid", rungs=("json",)), 10.5), tmp_path)
+    assert first.unsure == 10.0
+    again = run_sync(spec_of(paid(), 10.5), tmp_path)
+    assert (again.asked.live, again.unsure) == (0, 10.0)
+    more = run_sync(spec_of(paid(), 15.5), tmp_path)
+    assert (more.asked.live, more.spent, more.unsure) == (4, 4.0, 10.0)
+
+
+def test_answers_that_say_nothing_of_their_cost_count_in_all_passes(tmp_path, priced):
+    provider = paid(cost=None)
+    assert run_sync(spec_of(provider, 10.5), tmp_path).totals["n_pass"] == 5
+    assert run_sync(spec_of(provider, 10.5), tmp_path).asked.live == 0
+    assert len(provider.requests) == 5
 
 
 @pytest.fixture

@@ -215,7 +215,7 @@ def _lines(report: RunReport, seen: _Seen) -> list[tuple[str, str | Text]]:
         lines.append(("target", _target(report)))
     spent = "unknown (a price is missing)" if asked.unpriced else tables.dollars(asked.cost)
     whose = "judges" if report.target is not None else "cost"
-    lines.append((whose, f"{spent} now; {_cost(totals)} in all, {tables.count(totals['calls'], 'call')}"))
+    lines.append((whose, f"{spent} now; {_cost(report)} in all, {tables.count(totals['calls'], 'call')}"))
     if report.unsure:
         lines.append(("", f"and at most ${report.unsure:.4f} for calls that were lost on the way"))
     lines += left_lines(totals, report.spent)
@@ -264,5 +264,7 @@ def _target(report: RunReport) -> str:
     return f"{outputs}{known}{errored}; {cost} now, {tables.dollars(report.target_spent)} in all"
 
 
-def _cost(totals: Any) -> str:
-    return "unknown" if totals["cost"] is None else tables.dollars(totals["cost"])
+def _cost(report: RunReport) -> str:
+    """What the judges cost in all passes, failed and replaced answers included."""
+    unknown = report.totals["cost"] is None
+    return "unknown" if unknown else tables.dollars(report.spent - report.target_spent)

@@ -66,6 +66,11 @@ _STATUS_OF = {
 _TIMEOUTS = frozenset({"APITimeoutError", "TimeoutException", "TimeoutError"})
 _CONNECTIONS = frozenset({"APIConnectionError", "OSError", "TransportError", "ClientError"})
 _DROPPED = frozenset({"ServerDisconnectedError", "ClientOSError", "ConnectionError"})
+# There was no connection, so nothing was sent, and nothing can have been charged.
+_NEVER_THERE = frozenset(
+    {"ConnectError", "ConnectTimeout", "PoolTimeout", "ClientConnectorError", "ConnectionTimeoutError"}
+    | {"ConnectionRefusedError", "gaierror"}
+)
 
 
 def from_status(
@@ -120,15 +125,20 @@ def from_exception(error: BaseException, *, structured: bool = True, secrets: It
     chain = _chain(error)
     behind = {name for link in chain for name in _names(link)}
     if names & _TIMEOUTS and (behind & {"TimeoutError"} or not behind & _DROPPED):
-        return ProviderError("timeout", "the provider was silent for too long")
+        return ProviderError("timeout", "the provider was silent for too long", context=_sent(behind))
     said = next((text for text in (" ".join(str(link).split()) for link in chain[1:] or chain) if text), str(error))[
         :300
     ]
     if names & (_TIMEOUTS | _CONNECTIONS):
         # What a client complains of before anything was sent (a bad header, a bad URL) is the same the next time.
         unsent = bool(behind & {"LocalProtocolError", "UnsupportedProtocol", "InvalidURL"})
-        return ProviderError("connection", redact(f"no answer: {said}", secrets), retry=not unsent)
+        context = {"unsent": True} if unsent else _sent(behind)
+        return ProviderError("connection", redact(f"no answer: {said}", secrets), retry=not unsent, context=context)
     return ProviderError("bad_request", redact(f"the client refused the call: {said}", secrets))
+
+
+def _sent(behind: set[str]) -> dict[str, bool]:
+    return {"unsent": True} if behind & _NEVER_THERE else {}
 
 
 def _inner_status(told: Complaint) -> int:

@@ -40,7 +40,7 @@ from jury.providers.batches import (
 from jury.results import Failure, Judgment, Reply, Rung, Usage, Verdict
 from jury.runner.describe import AnyJury, compared, continued, manifest_of, price_sources, seats_of
 from jury.runner.entries import Entry, entries, from_stdin
-from jury.runner.governors import Governors, purses
+from jury.runner.governors import Governors, budget_of, note_unsure, purses
 from jury.runner.keeper import Keeper, now
 from jury.runner.questions import questions
 from jury.runner.spec import Loader, RunSpec
@@ -281,9 +281,8 @@ class _Batches:
         for asked in chunk.asked:
             with_questions.append(asked)
         with_questions.close()
-        token = secrets.token_hex(12)
-        about = {"provider": chunk.provider, "token": token, "count": len(chunk.asked), "most": chunk.most}
-        self._note(number, state="planned", **about)
+        about = {"provider": chunk.provider, "token": secrets.token_hex(12), "count": len(chunk.asked)}
+        self._note(number, state="planned", **about, most=chunk.most)
         await self._submit(number, [(asked["key"], asked["body"]) for asked in chunk.asked])
 
     async def _submit(self, number: int, requests: list[tuple[str, dict[str, Any]]]) -> None:
@@ -340,7 +339,7 @@ async def run_batches(
     with RunWriter(folder) as writer:
         manifest = named(manifest_of(spec, jury, writer.folder.name), target)
         compared(writer.manifest, manifest, writer.folder)
-        budget = None if spec.budget is None else Budget(spec.budget, writer.cost + writer.target_cost)
+        budget = budget_of(spec, writer)
         govern = Governors(spec, budget)
         govern.check(seats_of(jury))
         batches = _Batches(spec, jury, writer, say, budget)
@@ -363,6 +362,7 @@ async def run_batches(
                 if target is not None:
                     target.route(Governors.gone)
                     await target.close()
+                note_unsure(budget, writer)
         return batches.report
 
 

@@ -32,7 +32,7 @@ from jury.runner.describe import (
     voters,
 )
 from jury.runner.entries import Entry, entries, from_stdin
-from jury.runner.governors import Governors, purses
+from jury.runner.governors import Governors, budget_of, purses, unsure_now
 from jury.runner.halting import Halt
 from jury.runner.keeper import Asked, Keeper, now
 from jury.runner.memory import remember
@@ -58,7 +58,7 @@ class RunReport:
     """What came of one pass. `totals` count every item of the data, `asked` the questions of this pass.
 
     `spent`: US dollars of all passes, the target's among them; `target`: what was asked of it in this one, None without
-    one, and `target_spent` its part of the money; `unsure`: the most that lost calls of this one may have cost besides.
+    one, and `target_spent` its part of the money; `unsure`: the most that lost calls of all may have cost besides.
     `changes`: what is different from the pass before. `fault`: why it ended early (the data, the disk), if it did.
     """
 
@@ -179,7 +179,7 @@ async def run(
         manifest = continued(writer.manifest, manifest, now())
         writer.save(manifest)
         cache = opened(spec.cache)
-        budget = None if spec.budget is None else Budget(spec.budget, writer.cost + writer.target_cost)
+        budget = budget_of(spec, writer)
         keeper = Keeper(writer, price_sources(jury), cache, purses(seats_of(jury), budget))
         govern = Governors(spec, budget)
         producer, seal = None, fingerprint(jury)
@@ -307,6 +307,7 @@ def _history(it: _Pass, started: str, changed: list[str]) -> dict[str, Any]:
         **({"target": history(it.producer.asked)} if it.producer is not None else {}),
         "changes": changed,
         "halted": it.halt.asked,
+        **unsure_now(it.budget, it.writer),
         **({"foresight": asdict(seen)} if (seen := _foresight(it.jury)) else {}),
         **({"fault": str(it.fault)} if it.fault else {}),
     }

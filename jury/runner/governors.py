@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 
 from jury.budget import Budget, Purse
 from jury.governed import Governed
 from jury.judge import Seat
 from jury.limits import Throttle
 from jury.providers.base import Provider
+from jury.runner.keeper import now
 from jury.runner.spec import RunSpec
+from jury.store import RunWriter
+
+_ROUNDING = 1e-6  # US dollars: the folder counts in billionths
 
 
 class Governors:
@@ -45,6 +50,34 @@ class Governors:
             governed = self.before(seat.provider)
             if self._budget is not None and isinstance(governed, Governed):
                 governed.price(seat.model)
+
+
+def budget_of(spec: RunSpec, writer: RunWriter) -> Budget | None:
+    """The budget of a folder, less what its passes so far did cost or may have cost."""
+    if spec.budget is None:
+        return None
+    return Budget(spec.budget, writer.cost + writer.target_cost, _unsure(writer))
+
+
+def unsure_now(budget: Budget | None, writer: RunWriter) -> dict[str, float]:
+    """For the history: what calls of this pass may have cost of which the log knows no cost. Empty if there is none."""
+    if budget is None:
+        return {}
+    unknown = budget.spent + budget.unsure - writer.cost - writer.target_cost - _unsure(writer)
+    return {"unsure": unknown} if unknown > _ROUNDING else {}
+
+
+def note_unsure(budget: Budget | None, writer: RunWriter) -> None:
+    """The same for live calls between batches, which are no pass."""
+    unsure = unsure_now(budget, writer)
+    if unsure and writer.manifest is not None:
+        entry = {"ended": now(), "batches": True, **unsure}
+        writer.save(replace(writer.manifest, history=(*writer.manifest.history, entry)))
+
+
+def _unsure(writer: RunWriter) -> float:
+    history = writer.manifest.history if writer.manifest is not None else ()
+    return sum(float(value) for h in history if isinstance(value := h.get("unsure"), int | float))
 
 
 def purses(seats: Iterable[Seat], budget: Budget | None) -> dict[str, Purse]:
