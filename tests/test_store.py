@@ -388,6 +388,21 @@ def test_a_judgment_of_another_shape_is_asked_again(tmp_path, harm):
         assert writer.recall("k2") is not None
 
 
+@pytest.mark.parametrize("harm", [{"verdict": 5, "notes": 5}, {"verdict": {}}, {"result": {"status": 5}}])
+def test_readers_pass_over_records_of_another_shape_and_say_so(tmp_path, caplog, harm):
+    filled(tmp_path)
+    for name in ("judgments.jsonl", "results.jsonl"):
+        lines = (tmp_path / name).read_bytes().splitlines(keepends=True)
+        lines[1] = json.dumps({**json.loads(lines[1]), **harm}).encode() + b"\n"
+        (tmp_path / name).write_bytes(b"".join(lines))
+    opened = Run.open(tmp_path)
+    spoilt = "results.jsonl" if "result" in harm else "judgments.jsonl"
+    left = [2, 3] if "result" in harm else [3, 2]
+    assert [len(list(opened.results())), len(list(opened.judgments()))] == left
+    assert len(opened.judgments_of("i1")) == left[1] - 2
+    assert f"{spoilt}, a line about 'i1'" in caplog.text
+
+
 def test_labels_are_appended_and_read(tmp_path):
     filled(tmp_path)
     run = Run.open(tmp_path)

@@ -39,5 +39,6 @@ class Log:
 
 
 def _slot(item: Any, judge: Any, order: Any, repetition: Any, criterion: Any, notes: Any) -> int:
-    told = "\0".join(map(str, notes or ()))  # a part of a long session, an order of criteria
+    known: Any = notes if isinstance(notes, list | tuple) else ()  # a part of a long session, an order of criteria
+    told = "\0".join(map(str, known))
     return short(f"{item}\0{judge}\0{order or 'none'}\0{repetition or 0}\0{criterion or ''}\0{told}")

@@ -21,6 +21,7 @@ from jury.scales import INCONCLUSIVE, Scale
 from jury.store import Run, StoredJudgment
 from jury.store.index import JUDGMENTS, short
 from jury.store.lines import parse, read_lines
+from jury.store.run import made
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class _Log:
             return None
         self._file.seek(row[0])
         line = parse(self._file.readline())
-        return StoredJudgment.from_dict(line) if line is not None else None
+        return made(StoredJudgment.from_dict, line, JUDGMENTS) if line is not None else None
 
     def close(self) -> None:
         self._db.close()

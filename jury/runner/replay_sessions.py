@@ -27,7 +27,8 @@ _ORDER = "order: "  # as `RubricMethod` writes it
 def variant_of(notes: Any) -> str:
     """Which of several questions a judgment answers, from its notes: on a part of a long session, or with the criteria
     of a rubric in another order. Empty where there is one."""
-    texts = (note for note in notes or () if isinstance(note, str))
+    told: Any = notes if isinstance(notes, list | tuple) else ()
+    texts = (note for note in told if isinstance(note, str))
     return next((note for note in texts if _PART.match(note) or note.startswith(_ORDER)), "")
 
 

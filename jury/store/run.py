@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property, partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from jury.errors import DataError
 from jury.results import Comparison, PanelResult
@@ -20,6 +21,8 @@ from jury.store.outputs import OUTPUTS, StoredOutput
 from jury.store.records import Label, Result, StoredItem, StoredJudgment, StoredResult, standing
 from jury.store.shown import SHOWN
 
+logger = logging.getLogger("jury.store")
+_T = TypeVar("_T")
 LABELS, SEEN = "labels.jsonl", "seen.jsonl"
 
 
@@ -53,13 +56,17 @@ class Run:
         """Items with their last result, in the order of the data; an item that has none yet is left out."""
         for item, line in self._walk():
             if line is not None:
-                yield StoredItem.from_dict(item), result_of(self.kind, line)
+                result = made(partial(result_of, self.kind), line, RESULTS)
+                if result is not None:
+                    yield StoredItem.from_dict(item), result
 
     def stored_results(self) -> Iterator[StoredResult]:
         """The last result of every item, in the order of the data."""
         for _, line in self._walk():
             if line is not None:
-                yield StoredResult(line["item"], line["number"], result_of(self.kind, line), str(line.get("seal", "")))
+                result = made(partial(result_of, self.kind), line, RESULTS)
+                if result is not None:
+                    yield StoredResult(line["item"], line["number"], result, str(line.get("seal", "")))
 
     def lines(self) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
         """Every item with its last result (None: it has none yet) as they are stored, in the order of the data.
@@ -76,7 +83,9 @@ class Run:
     def judgments(self) -> Iterator[StoredJudgment]:
         """Every judgment that was recorded, in the order in which they came."""
         for _, line in read_lines(self.folder / JUDGMENTS):
-            yield StoredJudgment.from_dict(line)
+            judgment = made(StoredJudgment.from_dict, line, JUDGMENTS)
+            if judgment is not None:
+                yield judgment
 
     def judgments_of(self, item_id: str) -> list[StoredJudgment]:
         """The judgments on one item, in the order in which they came; lines about others are not even parsed."""
@@ -86,7 +95,9 @@ class Run:
         marks = tuple(json.dumps(item_id, ensure_ascii=a).encode("utf-8", "backslashreplace") for a in (False, True))
         with path.open("rb") as file:
             found = (parse(data) for data in file if any(mark in data for mark in marks))
-            return [StoredJudgment.from_dict(line) for line in found if line and line.get("item") == item_id]
+            mine = [line for line in found if line and line.get("item") == item_id]
+        judgments = (made(StoredJudgment.from_dict, line, JUDGMENTS) for line in mine)
+        return [judgment for judgment in judgments if judgment is not None]
 
     def outputs(self) -> Iterator[StoredOutput]:
         """What the target made, in the order in which it came; empty where the data brought the outputs."""
@@ -153,6 +164,16 @@ class Run:
                         yield item, line
         finally:
             index.close()
+
+
+def made(make: Callable[[dict[str, Any]], _T], line: dict[str, Any], file: str) -> _T | None:
+    """What `make` makes of a line; None, with a word, where it is whole JSON and of another shape."""
+    try:
+        return make(line)
+    except DataError as error:
+        about = line.get("item") or line.get("id")
+        logger.warning("%s, a line about %r: %s; it is passed over", file, about, error)
+        return None
 
 
 def result_of(kind: str, line: dict[str, Any]) -> Result:
