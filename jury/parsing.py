@@ -14,7 +14,7 @@ One clear object counts. Everything else is a `ReplyError` with its kind:
     no_json        no object at all: a verdict in prose, a bare word, a quoted text
     bad_json       an object that is not JSON: single quotes, trailing commas, comments, NaN, nested too deeply
     truncated      an object or a think block that never ends
-    ambiguous      objects that disagree, or a key that occurs twice in one object
+    ambiguous      objects that disagree, or a key that occurs twice in one object or in the value of its verdict
     wrong_type     a list, or a value of another type than asked for
     missing_field  an object without the key of the verdict (a key in other letter case is another key)
     bad_verdict, out_of_range    a text that is not on the list, a number off the scale (`scales.py`)
@@ -94,8 +94,6 @@ def find_object(text: str | None, keys: Sequence[str] = ("value", "abstain")) ->
     except RecursionError:
         raise ReplyError("bad_json", "the JSON is nested too deeply") from None
     if end == len(text):
-        if type(data) is dict:  # the common case: nothing to pick
-            return cast("dict[str, Any]", data)
         if isinstance(data, dict):
             return _pick([cast("dict[str, Any]", data)], keys)
         _refuse_other(data, keys)
@@ -205,10 +203,23 @@ def _pick(objects: Sequence[dict[str, Any]], keys: Sequence[str]) -> dict[str, A
             raise ReplyError("ambiguous", "the reply holds several objects, and they disagree")
         if len(other) > len(best):
             best = other
-    for each in telling:
-        if isinstance(each, _Doubled):
-            raise ReplyError("ambiguous", "a key occurs twice in the object")
+    if any(isinstance(o, _Doubled) or any(_doubled(o.get(k)) for k in keys) for o in telling):
+        raise ReplyError("ambiguous", "a key occurs twice in the object")
     return best
+
+
+def _doubled(value: Any) -> bool:
+    """Whether a key occurs twice in an object that is a verdict's value, such as a criterion of a rubric."""
+    stack = [value]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, _Doubled):
+            return True
+        if isinstance(top, dict):
+            stack += cast("dict[str, Any]", top).values()
+        elif isinstance(top, list):
+            stack += cast("list[Any]", top)
+    return False
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any], key: str) -> bool:

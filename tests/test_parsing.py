@@ -127,6 +127,7 @@ def test_one_clear_object_is_read(reply: str) -> None:
         ("ambiguous", '{"value": true, "explanation": "x", "value": false}'),
         ("ambiguous", '{"value": true, "v\\u0061lue": true}'),
         ("ambiguous", f"[{YES}, {NO}]"),
+        ("ambiguous", '{"value": {"score": 1, "score": 5}}'),
         ("wrong_type", f"[{YES}]"),
         ("wrong_type", f"```json\n[\n{YES}\n]\n```"),
         ("wrong_type", "[]"),
