@@ -165,6 +165,11 @@ def position_bias(comparisons: Iterable[Comparison], judge: str | None = None) -
     return PositionBias(len(kinds), len(votes), kinds.count("primacy"), kinds.count("recency"), kinds.count("mixed"))
 
 
+def unasked(result: PanelResult | Comparison) -> bool:
+    """Whether judges did not get to it, for want of money or time: no vote is against another."""
+    return result.status == "inconclusive" and result.reason in UNASKED
+
+
 def beside(counts: Mapping[str, int], reasons: Mapping[str, int]) -> str:
     """What is in no rate, in words; `counts` by the words of `outcome`, `reasons` of those without a verdict.
 
@@ -173,14 +178,14 @@ def beside(counts: Mapping[str, int], reasons: Mapping[str, int]) -> str:
     >>> beside({"na": 2, "inconclusive": 4, "not_judged": 1}, {"tie": 1, "budget": 3})
     '2 NA, 1 inconclusive, 4 not judged (1 target error, 3 budget)'
     """
-    unasked = {reason: n for reason in UNASKED if (n := reasons.get(reason))}
+    waiting = {reason: n for reason in UNASKED if (n := reasons.get(reason))}
     errored = counts.get("not_judged", 0)
-    told = [(counts.get("na", 0), "NA"), (counts.get("inconclusive", 0) - sum(unasked.values()), "inconclusive")]
-    told += [(counts.get("error", 0), "error"), (errored + sum(unasked.values()), "not judged")]
+    told = [(counts.get("na", 0), "NA"), (counts.get("inconclusive", 0) - sum(waiting.values()), "inconclusive")]
+    told += [(counts.get("error", 0), "error"), (errored + sum(waiting.values()), "not judged")]
     parts = [f"{n} {word}" for n, word in told if n > 0]
-    if unasked:
+    if waiting:
         why = [count(errored, "target error")] if errored else []
-        parts[-1] += f" ({', '.join([*why, *(f'{n} {reason}' for reason, n in unasked.items())])})"
+        parts[-1] += f" ({', '.join([*why, *(f'{n} {reason}' for reason, n in waiting.items())])})"
     return ", ".join(parts + ([f"{n} unrated"] if (n := counts.get("unrated", 0)) else []))
 
 

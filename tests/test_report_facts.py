@@ -7,13 +7,16 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
-from jury import Labels, llm_jury, session_jury
+from jury import JudgeSpec, Labels, ScriptedProvider, llm_jury, session_jury
 from jury.audit import audited, calibrate, gate, keep
 from jury.audit.keeping import keep_gate
+from jury.providers.base import Request
 from jury.report.facts import SAMPLE, facts
+from jury.report.junit import to_junit
 from jury.report.markdown import to_markdown
 from jury.report.page import html
 from jury.report.parts import FLAGS, Report
@@ -21,11 +24,12 @@ from jury.results import Reply, Usage
 from jury.rubrics.criterion import Criterion
 from jury.rubrics.rubric import Rubric
 from jury.runner import RunSpec, run_sync
+from jury.runner import run as run_async
 from jury.sessions.checks import code_check
 from jury.sessions.recording import record
 from jury.store import Label, Run
 from jury.transcripts import load_session
-from tests import report_runs
+from tests import report_runs, virtual_time
 from tests.report_runs import run, seat
 
 
@@ -396,3 +400,28 @@ def test_sessions_judged_by_code_alone_have_no_panel(tmp_path: Path):
     assert report.head.outcomes == {"fail": 1}
     assert (report.panel.judges, dict(report.panel.sentences)) == ((), {})
     assert [(f.criterion, f.items) for f in report.findings] == [("long", ("s",))]
+
+
+@pytest.mark.parametrize("kind", ["pointwise", "pairwise"])
+def test_items_that_judges_did_not_get_to_are_not_judged(tmp_path: Path, kind: str):
+    value: Any = True if kind == "pointwise" else "tie"
+
+    async def reply(request: Request) -> Reply:
+        await asyncio.sleep(60 if "slow" in request.prompt else 1)
+        return Reply(json.dumps({"value": value}))
+
+    rows = [{"id": f"r{i}", "output": text, "output_a": text, "output_b": "y"} for i, text in enumerate(["x", "slow"])]
+    judge = JudgeSpec("scripted/one", id="one", provider=ScriptedProvider(reply), settings={"retries": 0})
+    jury = {"criteria": "Good.", "judges": [judge], "vote_deadline": 5}
+    virtual_time.run(run_async(RunSpec(rows, jury, kind=kind, cache=False), tmp_path / "run"))
+    found = facts(Run.open(tmp_path / "run"))
+    good, left = found.items
+    assert (left.status, left.reason) == ("inconclusive", "deadline")
+    assert (left.word, left.flags) == ("not judged", ("not_judged",))
+    assert found.head.outcomes == {good.outcome: 1, "not_judged": 1}
+    assert f"1 of 2 (1 {good.outcome}, 1 not judged)" in to_markdown(found)
+    assert 'data-flag="not_judged"' in html(found)
+    if found.pairs is not None:
+        assert found.pairs.counts == {"A": 0, "B": 0, "tie": 1, "inconclusive": 0, "not_judged": 1}
+    suite = ET.fromstring(to_junit(found))
+    assert (suite.get("errors"), suite.get("skipped")) == ("0", "1")

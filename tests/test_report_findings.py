@@ -177,8 +177,9 @@ def test_sessions_fail_by_the_rules_that_most_judges_name(tmp_path: Path):
     assert (finding.criterion, finding.rule, finding.items) == ("policy", "violation 1", ("s0", "s1"))
     first = report.items[0]
     assert [m["role"] for m in first.messages] == ["user", "assistant"]
-    assert [(a.filled, a.exact) for a in first.asked] == [(False, False)]
-    assert "transcript" in first.asked[0].user or "{{" in first.asked[0].user
+    assert [(a.filled, a.exact) for a in first.asked] == [(True, True)]
+    assert "{{" not in first.asked[0].user
+    assert "I took a fee of 9." in first.asked[0].user
 
 
 def test_what_an_item_is_about_is_not_why_it_failed(tmp_path: Path):

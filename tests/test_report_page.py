@@ -289,6 +289,20 @@ def test_plots_are_shapes_and_words_without_style(plot):
     assert "Data" in Source(figure(plot)).visible
 
 
+def test_long_names_in_a_plot_keep_both_ends_that_tell_them_apart():
+    if not plots.available():
+        pytest.skip("needs the extra report")
+    names = [f"provider/some-model-with-seventy-billion-weights-{last}" for last in ("2026-10", "2026-11")]
+    drawn = plots.drawn(plots.intervals("Rates", "", [(name, 0.5, 0.4, 0.6, "50%") for name in names]))
+    assert drawn is not None
+    said = re.findall(r">([^<>]*…[^<>]*)<", drawn)
+    assert len(set(said)) == 2
+    assert all(
+        one.startswith("provider/some") and one.endswith(name[-10:]) for one, name in zip(said, names, strict=True)
+    )
+    assert max(map(len, said)) <= 36
+
+
 def test_the_data_of_a_plot_cannot_start_a_formula():
     link = Source(csv_link("T", ["", "n"], [["=1+1", -1], ["-2", None], ["\t=x", 0.5], ["a,b", 2]])).elements[0][1]
     assert link["download"] == "t.csv"

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from jury.cli.tally import Kept, Tally
 from jury.results import Comparison, PairVote, PanelResult, Usage, Vote
-from jury.summary import UNASKED, Summary, WinRate, beside, count, outcome, percent
+from jury.summary import Summary, WinRate, beside, count, outcome, percent, unasked
 
 NARROWEST = 12  # columns for the reasons; below, -o DIR has them
 WIDEST = 110  # columns; wider lines are hard to read
@@ -124,7 +124,7 @@ def _cells(kept: Kept, judges: Sequence[str], names: bool) -> list[Text]:
 
 def verdict_text(result: PanelResult | Comparison) -> Text:
     """The verdict in a word or two."""
-    if result.reason in UNASKED and result.status == "inconclusive":
+    if unasked(result):
         return word("not judged")
     if isinstance(result, Comparison):
         return word("not judged" if result.status == "not_judged" else result.winner)

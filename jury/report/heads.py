@@ -11,6 +11,7 @@ from jury.audit.keeping import load_calibration, load_gate
 from jury.errors import DataError
 from jury.report import words
 from jury.report.criteria import rubric_of
+from jury.report.items import word_of
 from jury.report.parts import Head, Rate, Seat
 from jury.results import Comparison, PanelResult
 from jury.runner.totals import Totals
@@ -46,7 +47,7 @@ def head(audit: Audited, valued: Worth | None, seed: int) -> Head:
             text=words.percent(totals.usable, totals.n_total),
             why="" if totals.n_total else "the run has no results",
         ),
-        outcomes={("A" if k == "a" else "B" if k == "b" else k): n for k, n in totals.counts.most_common()},
+        outcomes=dict(Counter(word_of(one.result) for one in audit.judged).most_common()),
         values=dict(Counter(words.shown(v) for v in values if v is not None).most_common(50)) if not numbers else {},
         mean=words.number(bootstrap_mean(numbers, seed=seed)) if numbers else None,
         answered=totals.usable,

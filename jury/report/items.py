@@ -15,7 +15,7 @@ from jury.report.quoting import Texts, texts_of
 from jury.report.votes import unstable, vote
 from jury.results import Comparison, CriterionResult, PanelResult
 from jury.store import StoredItem
-from jury.summary import outcome
+from jury.summary import outcome, unasked
 
 _NO_FIELDS: Mapping[str, Any] = {}
 
@@ -32,6 +32,8 @@ def items(audit: Audited) -> tuple[ItemFacts, ...]:
 
 def word_of(result: PanelResult | Comparison) -> str:
     """The outcome of a result: a word of `ItemFacts.outcome`."""
+    if unasked(result):
+        return "not_judged"
     if isinstance(result, PanelResult):
         return outcome(result)
     if result.status == "not_judged":
@@ -94,8 +96,10 @@ def _flags(audit: Audited, one: Judged, missing: bool) -> Iterator[str]:
         yield "unstable"
     if word == "na":
         yield "na"
-    if word in ("error", "not_judged"):
+    if word == "error" or result.status == "not_judged":
         yield "error"
+    elif word == "not_judged":
+        yield "not_judged"
     if missing:
         yield "evidence_missing"
 

@@ -135,7 +135,7 @@ def _pairs(pairs: PairFacts | None) -> Iterator[str]:
         return
     yield "## Pairs"
     yield ""
-    counts = ", ".join(f"{n} {name}" for name, n in pairs.counts.items())
+    counts = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in pairs.counts.items())
     kinds = ", ".join(f"{n} {kind}" for kind, n in pairs.flip_kinds.items() if n)
     yield f"A wins {_told(pairs.win_rate)} ({counts}). Votes that changed with the order: {_told(pairs.flips)}" + (
         f" ({kinds})." if kinds else "."

@@ -22,6 +22,7 @@ from jury.report.panel_view import panel
 from jury.report.parts import ItemFacts, Report
 from jury.report.subject_view import criteria, difference, findings, pairs, sample
 
+SHEETS = ("report.css", "paper.css")
 SCRIPTS = ("data.js", "text.js", "list.js", "item.js", "main.js")
 PLAIN = 100  # items that are shown where no script runs
 _EXCERPT = 600
@@ -228,7 +229,7 @@ def _foot(report: Report) -> Markup:
 
 @cache
 def _sheet() -> str:
-    return _static("report.css")
+    return "\n".join(_static(name) for name in SHEETS)
 
 
 @cache

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from jury.audit import Audited, compare_runs, tournament
 from jury.errors import DataError
 from jury.report import words
+from jury.report.items import word_of
 from jury.report.parts import Changed, Difference, Head, PairFacts, Rate, Target
 from jury.results import Comparison
 from jury.stats import undefined, wilson
-from jury.summary import count, position_bias, win_rate
+from jury.summary import count, position_bias
 
 NAMES = ("model_a", "model_b")
 _BETTER = {
@@ -24,14 +27,14 @@ def pairs(audit: Audited, head: Head, seed: int) -> PairFacts | None:
         return None
     results = [one.result for one in audit.judged if isinstance(one.result, Comparison)]
     bias = position_bias(results)
-    counts = win_rate(results)
+    counts = dict.fromkeys(("A", "B", "tie", "inconclusive"), 0) | Counter(map(word_of, results))
     flips = undefined("no_data", "no vote was asked for in both orders")
     if bias.both_orders_readable:
         flips = wilson(bias.flips, bias.both_orders_readable)
     ranked = _ranking(audit, seed)
     return PairFacts(
         win_rate=head.rate,
-        counts={"A": counts.n_a, "B": counts.n_b, "tie": counts.n_tie, "inconclusive": counts.n_inconclusive},
+        counts=counts,
         flips=words.rate(flips, bias.flips),
         flip_kinds={"primacy": bias.primacy, "recency": bias.recency, "mixed": bias.mixed},
         ranking=ranked.ranking,

@@ -95,10 +95,8 @@ def _matrix(found: PanelFacts) -> Markup | None:
                 cells.append(tag("td", words.share(value), common, class_=f"h{_step(value)}"))
         rows.append(tag("tr", tag("th", own(name), scope="row"), cells))
     head = tag("tr", tag("td"), [tag("th", own(name), scope="col") for name in names])
-    caption = tag(
-        "caption", "Share of common items on which two judges vote alike: the stronger the colour, the more alike"
-    )
-    made = tag("table", caption, tag("thead", head), tag("tbody", rows), class_="heat")
+    says = "Share of common items on which two judges vote alike: the stronger the colour, the more alike."
+    made = tag("table", tag("thead", head), tag("tbody", rows), class_="heat")
     flat: list[list[Content]] = [
         [a, b, found.agreement[i][j], found.common[i][j]]
         for i, a in enumerate(names)
@@ -108,6 +106,7 @@ def _matrix(found: PanelFacts) -> Markup | None:
     link = csv_link("agreement", ["judge", "other", "alike", "items"], flat)
     return tag(
         "div",
+        tag("p", says, class_="note-line"),
         tag("div", made, class_="scroll", tabindex="0", role="group", aria_label="Agreement of judges"),
         tag("p", link, class_="small screen"),
     )

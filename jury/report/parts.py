@@ -19,10 +19,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, cast
 
-FLAGS: tuple[str, ...] = ("failed", "split", "contested", "unstable", "na", "error", "evidence_missing")
+FLAGS: tuple[str, ...] = ("failed", "split", "contested", "unstable", "na", "error", "not_judged", "evidence_missing")
 """What an item can be filtered by: it failed; judges voted differently; the two ways to decide a rubric differ; a judge
 contradicted itself when asked again or in the other order; not applicable; no verdict for want of usable replies (or
-the target errored); a judge quoted what is not in the judged text."""
+the target errored), or for want of money or time; a judge quoted what is not in the judged text."""
 
 
 class _Plain:

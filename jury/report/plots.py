@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from jury.report.markup import Content, Markup, flat
+from jury.summary import percent
 
 _SVG = "http://www.w3.org/2000/svg"
 _KEPT = frozenset(
@@ -25,6 +26,7 @@ _KEPT = frozenset(
         "d",
         "x",
         "y",
+        "dy",
         "x1",
         "y1",
         "x2",
@@ -63,9 +65,13 @@ _NAMED = {
     "#0a0019": "unrated",
 }
 COLOURS = {name: colour for colour, name in _NAMED.items()}
+WIDE = 296  # a plot and its margins fit on a phone as they are: smaller, its words could not be read
+_LONG = 46  # characters of a name that fit above a line
+_NAMED_RUNS = 5
+_LINES = {"field": "name", "type": "nominal", "sort": None, "axis": None}
 _CONFIG = {
     "background": None,
-    "padding": {"left": 24, "right": 24, "top": 6, "bottom": 6},  # the reader's font may be wider than the one here
+    "padding": {"left": 14, "right": 14, "top": 6, "bottom": 6},  # the reader's font may be wider than the one here
     "view": {"stroke": None},
     "axis": {
         "gridColor": COLOURS["grid"],
@@ -157,52 +163,61 @@ def intervals(
         if value is not None
     ]
     axis = {"format": ".0%" if shares else "~g", "title": None, "tickCount": 5}
-    scale = {"domain": list(span), "nice": False}
-    x = {"field": "value", "type": "quantitative", "scale": scale, "axis": axis}
-    y = {"y": {"field": "name", "type": "nominal", "sort": None, "title": None}}
-    layers: list[dict[str, Any]] = []
-    if reference is not None:
-        layers.append(
-            {
-                "data": {"values": [{"at": reference}]},
-                "mark": {"type": "rule", "color": COLOURS["axis"], "strokeDash": [4, 4]},
-                "encoding": {"x": {"field": "at", "type": "quantitative", "scale": scale, "axis": axis}},
-            }
-        )
-    point = {"type": "point", "filled": True, "color": COLOURS["accent"], "size": 85, "opacity": 1}
-    layers += [
+    x = {"type": "quantitative", "scale": {"domain": list(span), "nice": False}, "axis": axis}
+    rule = {"type": "rule", "color": COLOURS["axis"], "strokeDash": [4, 4]}
+    at = {"data": {"values": [{"at": reference}]}, "mark": rule, "encoding": {"x": {**x, "field": "at"}}}
+    accent = {"color": COLOURS["accent"], "opacity": 1}
+    layers = [
+        *([at] if reference is not None else []),
         {
-            "mark": {"type": "rule", "color": COLOURS["accent"], "strokeWidth": 2.5},
-            "encoding": {**y, "x": {**x, "field": "low"}, "x2": {"field": "high"}},
+            "mark": {"type": "rule", "strokeWidth": 2.5, **accent},
+            "encoding": {"y": _LINES, "x": {**x, "field": "low"}, "x2": {"field": "high"}},
         },
-        {"mark": point, "encoding": {**y, "x": x}},
-        {"mark": {"type": "text", "dy": -12}, "encoding": {**y, "x": x, "text": {"field": "text"}}},
+        {
+            "mark": {"type": "point", "filled": True, "size": 85, **accent},
+            "encoding": {"y": _LINES, "x": {**x, "field": "value"}},
+        },
+        *_above(values, dy=-13, number="text"),
     ]
-    spec = {
-        "data": {"values": values},
-        "width": 400,
-        "height": {"step": 42},
-        "layer": layers,
-    }
+    spec = {"data": {"values": values}, "width": WIDE, "height": {"step": 44}, "layer": layers}
     table = tuple((n, _told(v), _told(low), _told(high)) for n, v, low, high, _ in rows)
     return Plot(title, caption, ("", "value", "low", "high"), table, spec if values else {})
+
+
+def _above(values: list[dict[str, Any]], dy: int, number: str = "") -> list[dict[str, Any]]:
+    """The name of a line above it, and a number at its end: names beside the lines would leave them no room."""
+    for one in values:
+        one["shown"] = _within(one["name"], _LONG - (10 if number else 0))
+    name = {"type": "text", "align": "left", "dy": dy}
+    made = [{"mark": name, "encoding": {"y": _LINES, "x": {"value": 0}, "text": {"field": "shown"}}}]
+    if number:
+        mark = {"type": "text", "align": "right", "dy": dy}
+        made.append({"mark": mark, "encoding": {"y": _LINES, "x": {"value": WIDE}, "text": {"field": number}}})
+    return made
+
+
+def _within(name: str, longest: int) -> str:
+    """A name of at most so many characters: what tells long ones apart is at their end as often as at their start."""
+    half = longest // 2
+    return name if len(name) <= longest else f"{name[:half]}…{name[len(name) - longest + half + 1 :]}"
 
 
 def bars(title: str, caption: str, counts: Mapping[str, int], *, of: str = "items", colour: str = "accent") -> Plot:
     """Counts as bars with their numbers, in the order given."""
     values = [{"name": flat(name), "n": n, "text": f"{n:,}"} for name, n in counts.items()]
+    most = max(counts.values(), default=0) or 1
+    x = {"field": "n", "type": "quantitative", "axis": None, "scale": {"domain": [0, most], "range": [0, WIDE - 40]}}
     spec = {
         "data": {"values": values},
-        "width": 330,
-        "height": {"step": 28},
-        "encoding": {
-            "y": {"field": "name", "type": "nominal", "sort": None, "title": None},
-            "x": {"field": "n", "type": "quantitative", "axis": None},
-        },
+        "width": WIDE,
+        "height": {"step": 42},
+        "encoding": {"y": _LINES},
         "layer": [
-            {"mark": {"type": "bar", "color": COLOURS[colour], "height": 16, "cornerRadiusEnd": 3}},
-            {"mark": {"type": "text", "align": "left", "dx": 5, "color": COLOURS["ink"]},
-             "encoding": {"text": {"field": "text"}}},
+            {"mark": {"type": "bar", "color": COLOURS[colour], "height": 14, "cornerRadiusEnd": 3, "yOffset": 6},
+             "encoding": {"x": x}},
+            {"mark": {"type": "text", "align": "left", "dx": 5, "dy": 6},
+             "encoding": {"x": x, "text": {"field": "text"}}},
+            *_above(values, dy=-10),
         ],
     }  # fmt: skip
     return Plot(title, caption, ("", of), tuple(counts.items()), spec if values else {})
@@ -213,8 +228,8 @@ def columns(title: str, caption: str, counts: Mapping[str, int], *, of: str = "i
     values = [{"name": flat(name), "n": n, "text": f"{n:,}"} for name, n in counts.items()]
     spec = {
         "data": {"values": values},
-        "width": 240,
-        "height": 90,
+        "width": WIDE,
+        "height": 96,
         "encoding": {
             "x": {"field": "name", "type": "nominal", "sort": None, "title": None, "axis": {"labelAngle": 0}},
             "y": {"field": "n", "type": "quantitative", "axis": None},
@@ -235,36 +250,24 @@ def parts(title: str, caption: str, rows: Mapping[str, Mapping[str, int]], kinds
         for at, (word, _) in enumerate(kinds)
     ]
     stack = {"field": "n", "type": "quantitative", "stack": "zero", "axis": None}
+    scale = {"domain": [w for w, _ in kinds], "range": [COLOURS[c] for _, c in kinds]}
+    legend = {"orient": "top", "title": None, "labelColor": COLOURS["soft"], "labelFontSize": 12, "columns": 1}
+    order = {"field": "at", "type": "ordinal"}
     spec = {
         "data": {"values": values},
-        "width": 330,
-        "height": {"step": 32},
-        "encoding": {
-            "y": {"field": "name", "type": "nominal", "sort": None, "title": None},
-            "order": {"field": "at", "type": "ordinal"},
-        },
+        "width": WIDE,
+        "height": {"step": 46},
+        "encoding": {"y": _LINES},
         "layer": [
             {
-                "mark": {"type": "bar", "height": 20, "stroke": COLOURS["card"]},
-                "encoding": {
-                    "x": stack,
-                    "color": {
-                        "field": "kind",
-                        "scale": {"domain": [w for w, _ in kinds], "range": [COLOURS[c] for _, c in kinds]},
-                        "legend": {
-                            "orient": "top",
-                            "title": None,
-                            "labelColor": COLOURS["soft"],
-                            "labelFontSize": 12,
-                            "columns": 1,
-                        },
-                    },
-                },
+                "mark": {"type": "bar", "height": 20, "stroke": COLOURS["card"], "yOffset": 7},
+                "encoding": {"order": order, "x": stack, "color": {"field": "kind", "scale": scale, "legend": legend}},
             },
             {
-                "mark": {"type": "text", "color": COLOURS["on"]},
-                "encoding": {"x": {**stack, "bandPosition": 0.5}, "text": {"field": "text"}},
+                "mark": {"type": "text", "color": COLOURS["on"], "dy": 7},
+                "encoding": {"order": order, "x": {**stack, "bandPosition": 0.5}, "text": {"field": "text"}},
             },
+            *_above(values, dy=-12),
         ],
     }
     words = tuple(w for w, _ in kinds)
@@ -273,20 +276,26 @@ def parts(title: str, caption: str, rows: Mapping[str, Mapping[str, int]], kinds
 
 
 def trend(title: str, caption: str, points: Sequence[tuple[str, int, int]]) -> Plot:
-    """A share over runs: (run or when it was, count, items), oldest first."""
+    """A share over runs: (run or when it was, count, items), oldest first. Of many runs some are named, the last is."""
+    known = [(run, n, items) for run, n, items in points if items]
+    every = -(-len(known) // _NAMED_RUNS)
     values = [
-        {"at": at, "run": _when(run), "share": n / items, "text": f"{n} of {items}"}
-        for at, (run, n, items) in enumerate(points)
-        if items
+        {
+            "at": at,
+            "share": n / items,
+            "run": _when(run) if (len(known) - 1 - at) % every == 0 else "",
+            "text": percent(n, items) if (len(known) - 1 - at) % every == 0 else "",
+        }
+        for at, (run, n, items) in enumerate(known)
     ]
     x = {"field": "at", "type": "ordinal", "axis": None}
     y = {"field": "share", "type": "quantitative", "axis": None, "scale": {"zero": True}}
     bottom = {"datum": 0, "type": "quantitative", "axis": None}
-    soft = {"type": "text", "baseline": "top", "dy": 6, "color": COLOURS["soft"], "fontSize": 11}
+    soft = {"type": "text", "baseline": "top", "dy": 6, "color": COLOURS["soft"], "limit": WIDE // _NAMED_RUNS}
     accent = {"color": COLOURS["accent"], "opacity": 1}
     spec = {
         "data": {"values": values},
-        "width": {"step": 92},
+        "width": WIDE,
         "height": 44,
         "encoding": {"x": x},
         "layer": [
@@ -299,13 +308,13 @@ def trend(title: str, caption: str, points: Sequence[tuple[str, int, int]]) -> P
     return Plot(title, caption, ("run", "failed", "items"), tuple(points), spec if len(values) > 1 else {})
 
 
-def _when(run: str) -> str:
-    """A time as a short one; a name as it is."""
+def _when(run: str) -> str | list[str]:
+    """A time as a day and an hour, one above the other; a name as it is."""
     try:
         found = datetime.fromisoformat(run)
     except ValueError:
         return flat(run)
-    return f"{found.day} {found:%b %H:%M}"
+    return [f"{found.day} {found:%b}", f"{found:%H:%M}"]
 
 
 def _told(value: float | None) -> str:

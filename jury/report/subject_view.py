@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from jury.report import packing, plots, words
 from jury.report.figures import figure
-from jury.report.layout import badge, capital, card, ends, first, link, meter, section, sentence
+from jury.report.layout import SIGNS, badge, capital, card, ends, first, link, meter, section, sentence
 from jury.report.markup import Content, Markup, own, remark, table, tag
 from jury.report.parts import CriterionFacts, Difference, Finding, ItemFacts, PairFacts, Report
 from jury.summary import count
@@ -121,9 +121,8 @@ def pairs(report: Report) -> Markup | None:
 
 def _wins(found: PairFacts) -> Markup:
     says = f"A wins {found.win_rate.text}; a tie is half a win, pairs without a winner are left out."
-    return figure(
-        plots.bars("Pairs by winner", says if found.win_rate.value is not None else "", found.counts, of="pairs")
-    )
+    counts = {SIGNS.get(word, ("", word))[1]: n for word, n in found.counts.items()}
+    return figure(plots.bars("Pairs by winner", says if found.win_rate.value is not None else "", counts, of="pairs"))
 
 
 def _flipped(found: PairFacts) -> Markup | None:

@@ -246,6 +246,16 @@ def test_a_session_opens_with_its_transcript(report):
     assert found.page.locator("#sheet .talk .now .role").first.inner_text() == "assistant event 2"
 
 
+@pytest.mark.parametrize("name", ["labelled", "pairwise", "rubric", "session", "compared"])
+def test_the_words_of_plots_can_be_read_on_a_phone(report, name):
+    found = report(name, PHONE)
+    sizes = found.page.locator("figure svg").evaluate_all(
+        "all => all.map(p => 12 * p.getBoundingClientRect().width / p.viewBox.baseVal.width)"
+    )
+    assert sizes
+    assert min(sizes) >= 11.5, "pixels of a letter"
+
+
 def test_two_runs(report):
     found = report("compared")
     fixed = found.page.locator(".chip[data-flag=fixed]")
