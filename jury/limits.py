@@ -35,8 +35,9 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("concurrency", "requests_per_minute", "tokens_per_minute"):
             value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
-                raise ConfigError(f"{name} must be above 0, got {value!r}")
+            wrong = isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf")
+            if value is not None and wrong:
+                raise ConfigError(f"{name} must be a number above 0, got {value!r}")
 
 
 class Pace:

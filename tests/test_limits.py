@@ -182,7 +182,16 @@ def test_everybody_gets_through_whatever_happens(calls):
     assert 1 <= throttle.limit <= 7
 
 
-@pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"requests_per_minute": -1}, {"tokens_per_minute": True}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"concurrency": 0},
+        {"requests_per_minute": -1},
+        {"tokens_per_minute": True},
+        {"concurrency": float("inf")},
+        {"tokens_per_minute": float("nan")},
+    ],
+)
 def test_wrong_limits(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         Limits(**wrong)
