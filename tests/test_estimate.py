@@ -130,6 +130,6 @@ def test_a_budget_on_the_command_line(tmp_path, monkeypatch, capsys):
         main(["run", "run.yaml", "--budget", "-5"])
     assert "budget must be" in capsys.readouterr().err
     with pytest.raises(SystemExit) as left:
-        main(["run", "run.yaml", "-j", "judges.py:dear", "--budget", "5", "--limit", "3"])
+        main(["run", "run.yaml", "-j", "judges.py:dear", "--budget", "5", "--limit", "1"])
     assert left.value.code == 0
-    assert "$3.00 now" in capsys.readouterr().out
+    assert "$1.00 now" in capsys.readouterr().out
