@@ -173,6 +173,7 @@ def test_a_document_that_holds_no_rows(tmp_path: Path, text: str, kind: str, lin
         ('"a";"b"\r\n"1";"x;y"\r\n', [{"a": "1", "b": "x;y"}]),
         ("sep=\t\na\tb\n1\t2\n", [{"a": "1", "b": "2"}]),
         ("\ufeffsep=;\r\na;b\r\n1;2\r\n", [{"a": "1", "b": "2"}]),
+        ("\ufeff\ufeffa,b\r\n1,2\r\n", [{"a": "1", "b": "2"}]),  # the mark twice, as some programs write it
         ("answer\nyes\nno\n", [{"answer": "yes"}, {"answer": "no"}]),
         ("a,b\r1,2\r3,4", [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]),
         ("a,b\n\n1,2\n   \n", [{"a": "1", "b": "2"}]),

@@ -86,7 +86,7 @@ class Source(AbstractContextManager["Source"]):
                 cure = "Save the file as UTF-8, or name its encoding (--encoding latin-1, say)"
                 message = f"not {encoding.upper()} ({found}). {cure}"
                 raise self.error(message, "encoding", number) from None
-            yield number, text.removeprefix("\ufeff") if number == 1 else text
+            yield number, text.lstrip("\ufeff") if number == 1 else text  # some programs write the mark twice
 
     def _wide(self) -> Iterator[tuple[int, str]]:
         number = 0
@@ -94,7 +94,7 @@ class Source(AbstractContextManager["Source"]):
         self._stack.callback(reader.detach)
         try:
             for number, text in enumerate(reader, 1):
-                yield number, text
+                yield number, text.lstrip("\ufeff") if number == 1 else text
         except UnicodeError as error:
             raise self.error(f"not {self.encoding.upper()}: {error}", "encoding", number + 1) from None
 

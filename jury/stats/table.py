@@ -54,7 +54,8 @@ class RatingTable:
     def numbers(self, what: str) -> FloatArray:
         """The categories as numbers, or `ConfigError` where they are texts."""
         if any(isinstance(c, str) for c in self.categories):
-            raise ConfigError(f"{what} needs numbers, got labels such as {self.categories[0]!r}")
+            found = f"got labels such as {self.categories[0]!r}"
+            raise ConfigError(f"{what} needs numbers, {found}; the order of the labels (scale=) is enough for ordinal")
         return np.array([float(c) for c in self.categories], dtype=np.float64)
 
     def columns(self, first: int, second: int) -> RatingTable:

@@ -18,7 +18,7 @@ import pytest
 
 from jury import JudgeSpec, Labels, llm_jury
 from jury.errors import CallError
-from jury.report.cells import csv_text
+from jury.report.cells import csv_text, safe_cell
 from jury.report.facts import facts
 from jury.report.formats import written
 from jury.report.parts import Report
@@ -127,12 +127,14 @@ def export_csv(given: Mapping[str, Any], expect: Mapping[str, Any], folder: Path
 def write_results(given: Mapping[str, Any], expect: Mapping[str, Any], folder: Path) -> None:
     report = report_of(given, folder)
     lines = [item.id for item, _ in Run.open(folder).results()]
-    contents = {name: written(report, name).decode("utf-8") for name in given["formats"] if name != "jsonl"}
+    ours = {"markdown": "md", "xml": "junit"}
+    contents = {n: written(report, ours.get(n, n)).decode("utf-8") for n in given["formats"] if n != "jsonl"}
     wanted = expect["ok"]
     assert [name for name in given["formats"] if name == "jsonl" or contents[name]] == wanted["written"]
     assert lines == wanted["row_ids"]
     if "csv" in contents:
-        assert [row["id"] for row in csv.DictReader(io.StringIO(contents["csv"], newline=""))] == wanted["row_ids"]
+        read = [row["id"] for row in csv.DictReader(io.StringIO(contents["csv"], newline=""))]
+        assert read == [safe_cell(name) for name in wanted["row_ids"]]
     assert not [text for text in wanted.get("html_not_contains", ()) if text in contents["html"]]
 
 

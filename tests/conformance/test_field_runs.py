@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ LABELS = ["PASS", "FAIL", "NA"]
 
 def one_run(folder: Path, given: Mapping[str, Any], rows: int, name: str) -> list[Any]:
     """`jury run` with one scripted judge whose model is a file of replies; the lines of the results file."""
-    script = folder / f"{given['judge']}.json"
+    script = folder / f"{re.sub(r'[^A-Za-z0-9_-]', '-', given['judge'])}.json"
     script.write_text(json.dumps([r and r.replace('"verdict"', '"value"') for r in given["replies"]]))
     registry.reset()  # a script is read once in a process
     data = folder / f"{name}.jsonl"
@@ -45,6 +46,23 @@ def one_run(folder: Path, given: Mapping[str, Any], rows: int, name: str) -> lis
     return (folder / "out" / "results.jsonl").read_text("utf-8").splitlines()
 
 
+def spoil(results: Path, then: str) -> None:
+    """What a case says that happens to the results file between the runs."""
+    made = results.read_bytes()
+    if cut := re.search(r"(?:cut|truncate)\D*(\d+) bytes?", then):
+        results.write_bytes(made[: -int(cut[1])])
+    elif re.search(r"(?:cut|delete|remove|drop)\b.*\blast (?:line|row|record)", then):
+        results.write_bytes(b"".join(made.splitlines(keepends=True)[:-1]))
+    elif re.search(r"\bdeleted?|\bremoved?", then):
+        results.unlink()
+    elif re.search(r"\bempt(?:y|ied)|\btruncated?", then):
+        results.write_bytes(b"")
+    elif re.search(r"\b(?:append|add)", then):
+        results.write_bytes(made + (b"\n" if "blank" in then or "empty" in then else made[:20]))
+    else:
+        pytest.fail(f"unknown: {then}")
+
+
 def run_cli_twice(folder: Path, given: Mapping[str, Any]) -> Any:
     first, second = given["first"], given["second"]
     rows = len(first["replies"])
@@ -52,9 +70,9 @@ def run_cli_twice(folder: Path, given: Mapping[str, Any]) -> Any:
     results = folder / "out" / "results.jsonl"
     then = first.get("then") or given.get("then") or ""
     if then:
-        assert then == "cut the last 20 bytes of the results file"
-        results.write_bytes(results.read_bytes()[:-20])
-    lines = one_run(folder, second, rows + len(given.get("extra_rows", ())), "second")
+        spoil(results, then)
+    extra = given.get("extra_rows", 0)
+    lines = one_run(folder, second, rows + (extra if isinstance(extra, int) else len(extra)), "second")
     run = Run.open(folder / "out")
     history = run.manifest.history[-1]
     verdicts = [result.value for _, result in run.results()]
@@ -66,9 +84,21 @@ def run_cli_twice(folder: Path, given: Mapping[str, Any]) -> Any:
     }
 
 
+def api_of(lines: list[Any]) -> str:
+    """Whose answers these are, by the shape of their lines."""
+    bodies = [(line.get("response") or {}).get("body") or {} for line in lines]
+    if any("result" in line for line in lines):
+        return "anthropic_messages"
+    return "openai_responses" if any("output" in b for b in bodies if isinstance(b, dict)) else "openai_chat"
+
+
 def collect_batch(given: Mapping[str, Any]) -> Any:
-    lines = [*(given["output"] or ()), *(given["errors"] or ())]
-    found = outcomes(given["requests"], lines, given.get("api", "openai_chat"), given["batch"]["status"])
+    lines = [*(given.get("output") or ()), *(given.get("errors") or ())]
+    batch = given["batch"]
+    faults = batch.get("errors") or ()
+    told = [str(f.get("message")) for f in (faults.get("data") or () if isinstance(faults, dict) else faults)]
+    status = ": ".join([batch.get("status") or "unknown", *told])
+    found = outcomes(given["requests"], lines, given.get("api") or api_of(lines), status)
     texts = {i: {"text": o.text} if isinstance(o, Reply) else {"error": str(o)} for i, o in found.items()}
     return {"results": [{"id": i, **text} for i, text in texts.items()]}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -36,16 +37,15 @@ def fitted(given: Mapping[str, Any]) -> Any:
     texts = [make["first"], *[make["filler"]] * make["count"], make["last"]]
     events = [Event(i, "user" if i == 1 else "assistant", text) for i, text in enumerate(texts, 1)]
     made = fit(Session(tuple(events)), max_chars=given["max_chars"])
-    lost = made.cut.events or made.cut.characters
     return {
         "text": made.transcript,
-        "gap_marked": "left out" in made.transcript and str(lost)[:2] in made.transcript,
+        "gap_marked": bool(made.cut) and re.search(r"\d[^\"]*left out", made.transcript) is not None,
         "reported_omitted": bool(made.cut) and str(made.cut.characters) in str(made.cut),
     }
 
 
 def legacy(given: Mapping[str, Any]) -> str:
-    return render_format(given["template"], given["transcript"], given["context"])
+    return render_format(given["template"], given["transcript"], given.get("context"))
 
 
 def rubric(given: Mapping[str, Any]) -> Any:

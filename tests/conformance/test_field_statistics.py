@@ -31,9 +31,9 @@ CASES = [c for c in load("field.json")["cases"] if c["area"] == "statistics"]
 def made(formula: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The ratings of a case that gives a formula of judge x and item i instead of a table."""
     text = formula["formula"].split(" for ")[0]
-    code = compile(text, "formula", "eval")
+    code, known = compile(text, "formula", "eval"), {f.__name__: f for f in (abs, int, max, min, round, str)}
     return {
-        str(x): [eval(code, {"__builtins__": {}}, {"x": x, "i": i}) for i in range(formula["items"])]
+        str(x): [eval(code, {"__builtins__": known}, {"x": x, "i": i}) for i in range(formula["items"])]
         for x in range(formula["judges"])
     }
 
@@ -56,9 +56,10 @@ def agreement(given: Mapping[str, Any]) -> Estimate:
 
 
 def interval(given: Mapping[str, Any]) -> Estimate:
+    level = given.get("level", 0.95)
     if given["stat"] == "wilson":
-        return wilson(given["successes"], given["n"], level=given["level"])
-    return bootstrap_mean(given["values"], seed=given["seed"], level=given["level"])
+        return wilson(given["successes"], given["n"], level=level)
+    return bootstrap_mean(given["values"], seed=given.get("seed", 0), level=level)
 
 
 def ranked(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def agreement(given: Given) -> Found:
         "percent_agreement_item_mean": number(stats.percent_agreement(table)),
         "percent_agreement_pooled_pairs": number(stats.percent_agreement(table, pooled=True)),
         "items_with_two_or_more_ratings": stats.percent_agreement(table).n,
-        "cohen_kappa": next(iter(kappas.values())),
+        "cohen_kappa": next(iter(kappas.values()), None),
         "cohen_kappa_by_pair": {f"{i},{j}": kappa for (i, j), kappa in kappas.items()} if defined else None,
         "fleiss_kappa": number(stats.fleiss_kappa(table)),
         "fleiss_kappa_generalised": number(stats.fleiss_kappa(table)),
@@ -58,8 +58,8 @@ def agreement(given: Given) -> Found:
         "gwet_ac1": number(stats.gwet_ac(table)),
         "krippendorff_alpha_nominal": number(stats.krippendorff_alpha(table)),
     }
-    if scale:
-        numeric = all(not isinstance(step, str) for step in scale)
+    numeric = all(not isinstance(step, str) for step in declared)
+    if scale or numeric:
         for level in ("ordinal", "interval") if numeric else ("ordinal",):
             found[f"krippendorff_alpha_{level}"] = number(stats.krippendorff_alpha(table, level=level))
         for weights in ("linear", "quadratic", "ordinal"):
@@ -68,14 +68,15 @@ def agreement(given: Given) -> Found:
 
 
 def agreement_bootstrap(given: Given) -> Found:
-    drawn = stats.alpha_interval(given["ratings"], seed=given["seed"], level=given["level"], replicates=given["B"])
+    table = stats.rating_table(_ratings(given), scale=given.get("scale"))
+    drawn = stats.alpha_interval(table, seed=given["seed"], level=given["level"], replicates=given["B"])
     lost = int(drawn.note.split("; ")[-1].split()[0]) if "dropped" in drawn.note else 0
     return {"alpha": drawn.value, "ci95": ends(drawn), "usable_replicates": given["B"] - lost}
 
 
 def cohen(given: Given) -> Found:
     plain, linear, quadratic = (
-        stats.cohen_kappa(given["a"], given["b"], scale=given["categories"], weights=weights)
+        stats.cohen_kappa(given["a"], given["b"], scale=given.get("categories"), weights=weights)
         for weights in ("identity", "linear", "quadratic")
     )
     return {
@@ -90,7 +91,7 @@ def cohen(given: Given) -> Found:
 
 def dawid_skene(given: Given) -> Found:
     gold = {int(item): label for item, label in given.get("gold", {}).items()}
-    fit = stats.dawid_skene(given["ratings"], given["labels"], smoothing=given["smoothing"], gold=gold)
+    fit = stats.dawid_skene(given["ratings"], given["labels"], smoothing=given.get("smoothing", 0.0), gold=gold)
     return {
         "labels": list(fit.labels),
         "posterior": fit.posterior.tolist(),
@@ -113,6 +114,8 @@ def judge_vs_human(given: Given) -> Found:
         "tpr_wilson95": ends(found.tpr),
         "tnr_wilson95": ends(found.tnr),
         "accuracy_wilson95": ends(found.accuracy),
+        "youden_j": found.youden,
+        "accuracy_clopper_pearson95": ends(exact.accuracy),
         "tpr_clopper_pearson95": ends(exact.tpr),
         "tnr_clopper_pearson95": ends(exact.tnr),
         "cohen_kappa": found.kappa.value,
@@ -181,6 +184,7 @@ def position(given: Given) -> Found:
     found = stats.position_bias([tuple(pair) for pair in given["verdicts"]])
     return {
         "n": found.n,
+        "dropped": found.dropped,
         "consistent": found.consistent,
         "consistency_rate": found.consistency.value,
         "flips_to_first": found.primacy,
@@ -196,9 +200,9 @@ def position(given: Given) -> Found:
 def length(given: Given) -> Found:
     wins, a, b = zip(*given["rows_win_lenA_lenB"], strict=True)
     found = stats.length_bias(wins, a, b)
-    assert found.controlled.value is not None
+    even = found.controlled.value
     return {
-        "intercept": math.log(found.controlled.value / (1 - found.controlled.value)),
+        "intercept": None if even is None else math.log(even / (1 - even)),
         "length_coef": found.coefficient.value,
         "length_se": found.coefficient.se,
         "length_p": found.p_value,
@@ -334,7 +338,7 @@ def bayes_operating(given: Given) -> Found:
 def calibration(given: Given) -> Found:
     p, truth = given["posterior_pass"], given["truth"]
     sure, right = stats.confidences(p, truth)
-    points = stats.coverage_and_accuracy(sure, right)
+    points = stats.coverage_and_accuracy(sure, right, [percent / 100 for percent in range(50, 100)])
     return {
         **{f"coverage_at_conf_{point.threshold:g}": point.coverage.value for point in points},
         **{f"accuracy_at_conf_{point.threshold:g}": point.accuracy.value for point in points},
@@ -396,9 +400,10 @@ def pass_rate(given: Given) -> Found:
         errors=counts["ERROR"],
     )
     return {
-        **counts,
+        **{word: counts[word] for word in ("PASS", "FAIL", "NA", "INCONCLUSIVE", "ERROR")},
         "pass_rate": found.pass_rate.value,
         "wilson95": ends(found.pass_rate),
+        "coverage": found.coverage.value,
         "error_rate": found.error_rate.value,
         "na_rate": found.na_rate.value,
         "inconclusive_rate": found.inconclusive_rate.value,
@@ -424,7 +429,7 @@ def rubric_gate(given: Given) -> Found:
         "criterion_mean": means,
         "median_then_gate": words[found.passed],
         "mean_then_gate": words[mean_passed],
-        "breached_after_median": list(found.decision.breached),
+        "breached_after_median": [clause.split()[0] for clause in found.decision.breached],
     }
 
 
