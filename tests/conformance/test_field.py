@@ -30,6 +30,7 @@ from jury import (
     win_rate,
 )
 from jury.calls import MAX_WAIT_S, wait_before
+from jury.errors import PROVIDER_KINDS, REPLY_KINDS, ReplyError
 from jury.parsing import read_reply
 from jury.providers import adapt, bodies, complaints, faults, schemas
 from jury.providers.base import Request, Settings
@@ -45,6 +46,7 @@ ELSEWHERE = (
     "collect_batch",
     "load_session",
     "fit_session",
+    "render",
     "render_format",
     "render_report",
     "format_rate",
@@ -52,25 +54,33 @@ ELSEWHERE = (
     "write_results",
 )  # test_field_dataset.py, test_field_cli.py, test_field_runs.py, test_field_sessions.py, test_field_report.py
 WINNERS = Labels(["A", "B", "tie"])
+UNREADABLE = frozenset(REPLY_KINDS) - frozenset(PROVIDER_KINDS)
+USUAL = ("PASS", "FAIL", "NA")
+_KEY = r"""([{,]\s*(?:\\?["'])?)NAME(?=(?:\\?["'])?\s*:)"""  # a key of an object; the same word in a text stays
 SHOWN = ("This is answer one.", "This is answer two.")
 
 
-def renamed(reply: str | None) -> str | None:
-    """A reply that uses the keys `verdict` or `winner`, with the key that `jury` asks for."""
+def renamed(reply: str | None, *names: str) -> str | None:
+    """A reply that uses one of these keys (`verdict`, `winner`), with the key that `jury` asks for."""
     if reply is None:
         return None
-    return re.sub(r"(?:verdict|winner)(?=\W{0,2}\s*:)", "value", re.sub(r"Verdict(?=\W{0,2}\s*:)", "Value", reply))
+    for name in names or ("verdict", "winner"):
+        reply = re.sub(_KEY.replace("NAME", name), r"\1value", reply)
+        reply = re.sub(_KEY.replace("NAME", name.title()), r"\1Value", reply)
+    return reply
 
 
 def parse_verdict(given: Mapping[str, Any]) -> Any:
-    want = given["want"]
+    want, reply = given["want"], given["reply"]
     if want.get("pairwise"):
         scale: Scale = WINNERS
     elif "range" in want:
         scale = Numeric(*want["range"], threshold=None)
     else:
         scale = Boolean() if want.get("boolean") else Labels(want.get("verdicts") or want["labels"])
-    verdict = read_reply(renamed(given["reply"]), scale)
+    own = {Numeric: "score", Boolean: "pass"}.get(type(scale))
+    names = (own,) if own and re.search(_KEY.replace("NAME", own), reply or "") and "verdict" not in reply else ()
+    verdict = read_reply(renamed(reply, *names), scale)
     word = "winner" if want.get("pairwise") else "verdict"
     if verdict.failure:
         return {word: "ERROR", "reason": verdict.failure.kind}
@@ -94,7 +104,8 @@ def retry_decision(given: Mapping[str, Any]) -> Any:
 
 
 def retry_after_reply(given: Mapping[str, Any]) -> Any:
-    error = failure(given["error"])
+    kind = given["error"]
+    error = ReplyError(kind, kind) if kind in UNREADABLE else failure(kind)
     return {"same_request_again": wait_before(error, given.get("attempt", 1), Settings().retries) is not None}
 
 
@@ -139,7 +150,7 @@ def aggregate(given: Mapping[str, Any]) -> Any:
         judges=[JudgeSpec(function=voter(votes), id=judge) for judge, votes in answers.items()],
         aggregator=rules.get(given["rule"], given["rule"]),
         min_successful_judges=given.get("min_successful", 1),
-        repetitions=given.get("repetitions", 1),
+        repetitions=given.get("repetitions", max(map(len, answers.values()))),
     )
     result = jury.judge_sync(input="A question?", output="An answer.")
     return {
@@ -156,13 +167,13 @@ def aggregate(given: Mapping[str, Any]) -> Any:
 def scale_of(given: Mapping[str, Any]) -> Scale:
     if given["kind"] == "numeric":
         return Numeric(*given.get("range", (0, 10)), threshold=given.get("threshold"))
-    if "labels" in given:
-        return Labels(given["labels"])
-    values = [v["value"] for v in given["votes"] if "value" in v]
-    if any(isinstance(v, bool) for v in values):
+    values = [v["value"] for v in given["votes"] if v.get("value") is not None]
+    if "labels" not in given and (given["kind"] == "boolean" or any(isinstance(v, bool) for v in values)):
         return Boolean()
-    usual = ["PASS", "FAIL", "NA"]
-    return Labels(usual if set(values) <= set(usual) else list(dict.fromkeys(values)))
+    own = dict.fromkeys(v for v in values if isinstance(v, str))
+    folded = {v.strip().casefold(): v.strip() for v in reversed(own)}  # of two spellings of a label the first
+    labels = given.get("labels") or (USUAL if set(folded.values()) <= set(USUAL) else [*folded.values(), "another"])
+    return Labels(labels, passing=[x for x in labels if x == "PASS"])
 
 
 def voter(votes: Sequence[Mapping[str, Any]]) -> Callable[[Any], Any]:
@@ -186,17 +197,23 @@ def summary(given: Mapping[str, Any]) -> Any:
     return {**made.to_dict(), **met}
 
 
-def compared(judges: Sequence[Mapping[str, Any]], **keywords: Any) -> Comparison:
+def compared(
+    judges: Sequence[Mapping[str, Any]], standing: Sequence[Mapping[str, Any]] = (), **keywords: Any
+) -> Comparison:
     """A comparison by judges that reply with these texts in either order; None is a failed call."""
 
-    def seat(judge: Mapping[str, Any]) -> JudgeSpec:
+    def seat(number: int, judge: Mapping[str, Any]) -> JudgeSpec:
         def reply(request: Request) -> str | None:
             return renamed(judge["shown_ab" if request.prompt == SHOWN[0] else "shown_ba"])
 
-        return JudgeSpec(f"scripted/{judge.get('judge', 'judge')}", provider=ScriptedProvider(reply))
+        name = judge.get("judge", f"judge{number}")
+        return JudgeSpec(f"scripted/{name}", provider=ScriptedProvider(reply))
 
     jury = llm_jury_pairwise(
-        prompt="{{response_a.output.response}}", judges=[seat(judge) for judge in judges], **keywords
+        prompt="{{response_a.output.response}}",
+        judges=[seat(n, judge) for n, judge in enumerate(judges)],
+        replacement_judges=[seat(n, judge) for n, judge in enumerate(standing, len(judges))] or None,
+        **keywords,
     )
     return jury.compare_sync(question="A question?", response_a=SHOWN[0], response_b=SHOWN[1])
 
@@ -208,7 +225,11 @@ def reconcile(given: Mapping[str, Any]) -> Any:
 
 
 def pairwise_panel(given: Mapping[str, Any]) -> Any:
-    result = compared(given["judges"], min_successful_judges=given.get("min_successful", 1))
+    judges, replaced = list(given["judges"]), given.get("replaced") or []
+    standing = [j for j in replaced if isinstance(j, Mapping)]  # the stand-ins, or the names of those they stand in for
+    if replaced and not standing:
+        judges, standing = judges[: -len(replaced)], judges[-len(replaced) :]
+    result = compared(judges, standing, min_successful_judges=given.get("min_successful", 1))
     return {
         "winner": result.winner,
         "n_ok": result.seats_used,
