@@ -9,11 +9,13 @@ does not hold prints "no such set".
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 from benchmarks import trust_measures as measures
@@ -25,7 +27,7 @@ Row = dict[str, Any]
 
 @dataclass
 class Measured:
-    """One line of the table. `reached` is None where the folder has nothing to measure it on."""
+    """One line of the table. `reached` is None where it cannot be told: nothing to measure it on, or too few draws."""
 
     number: int
     what: str
@@ -81,8 +83,10 @@ def few_labels(sets: list[VoteSet], graded: list[GradedSet], draws: int) -> list
 
 
 def rates(sets: list[VoteSet], graded: list[GradedSet], draws: int) -> list[Measured]:
-    rows = measures.coverage(sets, 5 * draws)
+    rows = measures.coverage(sets, 50 * draws)
     low, high = min(r["coverage"] for r in rows), max(r["coverage"] for r in rows)
+    bottom, top = _beyond_chance(94, 97, 50 * draws, len(rows))
+    outside = sum(not bottom <= r["coverage"] <= top for r in rows)
     wider = max(r["width"] - r["ppi_width"] for r in rows if r["labels"] >= 50)
     ppi = f"PPI++ {min(r['ppi_coverage'] for r in rows):.0f}-{max(r['ppi_coverage'] for r in rows):.0f}"
     flags = measures.flags(sets, 5 * draws)
@@ -93,12 +97,19 @@ def rates(sets: list[VoteSet], graded: list[GradedSet], draws: int) -> list[Meas
     false = f"; {sum(calm) / len(calm):.0f}% where it is < 2" if calm else ""
     return [
         Measured(6, "coverage of 95% intervals of corrected rates, 25-200 labels; width beyond PPI++ at 50+",
-                 f"{low:.0f}-{high:.0f} ({ppi}); {wider:+.1f} points at most", "94-97; <= 0",
-                 low >= 94 and high <= 97 and wider <= 0, rows),
+                 f"{low:.1f}-{high:.1f} ({ppi}), {outside} of {len(rows)} rows outside 94-97 beyond the noise of "
+                 f"{50 * draws} draws; {wider:+.1f} points at most", "94-97; <= 0",
+                 not outside and wider <= 0 and (True if low >= 94 and high <= 97 else None), rows),
         Measured(7, "raw rate flagged by 50 labels where it is off by 10 points or more",
                  f"{mean:.0f}% on average, {least:.0f}% at least{false}", ">= 95%",
                  least >= 95 if leaning else None, flags),
     ]  # fmt: skip
+
+
+def _beyond_chance(low: float, high: float, draws: int, rows: int) -> tuple[float, float]:
+    """The shares that any row passes by chance in 1 of 20 measurements where all rows are at `low` or `high`."""
+    z = NormalDist().inv_cdf(1 - 0.05 / rows)
+    return low - z * math.sqrt(low * (100 - low) / draws), high + z * math.sqrt(high * (100 - high) / draws)
 
 
 def stopping(sets: list[VoteSet], graded: list[GradedSet], draws: int) -> list[Measured]:
