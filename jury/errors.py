@@ -16,7 +16,11 @@ and never leaves the jury, while any other exception of a lone function does (do
 
 from __future__ import annotations
 
+import os
+import sysconfig
+import traceback
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 PROVIDER_KINDS = (
@@ -141,3 +145,19 @@ class ProviderError(CallError):
 
 class ReplyError(CallError):
     """The reply holds no verdict that can be read without guessing."""
+
+
+def place_of(error: BaseException) -> str:
+    """` (judges.py:14)`: the innermost line of the user's own code that it went through, if any."""
+    homes = (str(Path(__file__).parent), *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
+    libraries = tuple(home + os.sep for home in homes)
+    while True:
+        passed = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(error.__traceback__)]
+        own = [(file, line) for file, line in passed if not file.startswith(("<", *libraries))]
+        if own or error.__cause__ is None:
+            break
+        error = error.__cause__
+    if not own:
+        return ""
+    file, line = Path(own[-1][0]), own[-1][1]
+    return f" ({file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file.name}:{line})"

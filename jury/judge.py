@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import sysconfig
 import time
-import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any, Protocol, cast
 
 from jury import namespace
 from jury.budget import check_max_cost
 from jury.data import DataPoint, Output, ResponsePair
-from jury.errors import CallError, ConfigError
+from jury.errors import CallError, ConfigError, place_of
 from jury.families import family
 from jury.formats import ReplyFormat
 from jury.keys import KeyMaker, Question, function_name
@@ -268,7 +264,7 @@ class Seat:
         except Exception as error:
             if propagate and self.function is not None:
                 raise
-            place = "" if self.function is None else _place(error)
+            place = "" if self.function is None else place_of(error)
             detail = redact(f"{type(error).__name__}: {error}") + place  # a client may have put its key into the text
             verdict, usage = Verdict("error", failure=Failure("exception", detail)), None
         how = case.format or self.format
@@ -382,19 +378,3 @@ def _reply_text(reply: Reply | None) -> str | None:
 
 def _settings(base: Settings, given: Mapping[str, Any] | Settings | None) -> Settings:
     return given if isinstance(given, Settings) else replace(base, **(given or {}))
-
-
-def _place(error: BaseException) -> str:
-    """` (judges.py:14)`: the innermost line of the user's own code that it went through, if any."""
-    homes = (str(Path(__file__).parent), *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
-    libraries = tuple(home + os.sep for home in homes)
-    while True:
-        passed = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(error.__traceback__)]
-        own = [(file, line) for file, line in passed if not file.startswith(("<", *libraries))]
-        if own or error.__cause__ is None:
-            break
-        error = error.__cause__
-    if not own:
-        return ""
-    file, line = Path(own[-1][0]), own[-1][1]
-    return f" ({file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file.name}:{line})"

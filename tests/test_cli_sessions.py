@@ -141,7 +141,7 @@ def test_a_panel_and_several_criteria(run: Run, tmp_path: Path) -> None:
         (("policy", "s.jsonl", "rules.txt", "--number", "3"), "there is no number 3"),
         (("policy", "s.jsonl", "rules.txt", "--context", "policy=rules.txt"), "not both"),
         (("policy", "s.jsonl", "--context", "rules.txt"), "NAME=FILE"),
-        (("policy,tone", "s.jsonl", "--context", "policy=rules.txt"), "tone needs a context"),
+        (("policy,tone", "s.jsonl", "--context", "policy=rules.txt"), "or --context tone=FILE"),
         (("policy", "s.jsonl", "--context", "polcy=rules.txt"), "did you mean policy"),
         (("policy", "s.jsonl", "rules.txt", "--examples", "s.jsonl"), "s.jsonl, line 1"),
         (("policy", "s.jsonl", "rules.txt", "--examples", "none.jsonl"), "none.jsonl"),
@@ -226,7 +226,11 @@ def test_checks_by_code_beside_a_judge_and_alone(run: Run, tmp_path: Path) -> No
     code, out, _ = run("session", "-", "s.jsonl", "--check", "checks.py:answered", "-o", "out")
     said = json.loads(out)
     assert (code, said["verdict"], said["check"]) == (0, "PASS", "answered")
-    assert run("counts", "out")[1].startswith("all: 1 item\n  answered: 1 pass")
+    rate = "1 pass; pass rate 100% (95%: 21% to 100%), coverage 100%"
+    assert run("counts", "out")[1].startswith(f"all: 1 item\n  answered: {rate}")
+    (tmp_path / "ill.py").write_text("def ill(session):\n    return session.final\n")
+    code, out, _ = run("session", "-", "s.jsonl", "--check", "ill.py:ill")
+    assert (code, "(ill.py:2)" in json.loads(out)["error"]) == (3, True)
 
     code, out, _ = run(
         "session", "tone", "s.jsonl", "rules.txt", "-j", "judge.py:kind", "--check", "checks.py:answered"

@@ -92,7 +92,10 @@ def gate(
     `ConfigError` without any condition.
     """
     if pass_rate is None and error_rate is None and min_coverage is None:
-        raise ConfigError("a gate needs a condition: pass_rate, error_rate or min_coverage")
+        raise ConfigError(
+            "a gate needs a condition: pass_rate, error_rate or min_coverage (`jury gate`: --pass-rate '>=0.9', "
+            "--error-rate '<=0.05', --min-coverage 0.95)"
+        )
     checks: list[Check] = []
     wanted = None if pass_rate is None else Condition.read(pass_rate)
     if wanted is not None:

@@ -15,7 +15,7 @@ from jury.results import PanelResult
 from jury.sessions.counting import Counts, CriterionCounts, JudgeCounts
 from jury.stats import Estimate
 from jury.store import Run, StoredItem
-from jury.summary import count
+from jury.summary import count, percent
 
 _PERIODS = ("day", "week", "month", "run")
 _TIMES = ("time", "timestamp", "created_at", "date")
@@ -90,17 +90,19 @@ def _print(name: str, found: Counts) -> None:
     beside += [f"{found.contested} contested"] if found.contested else []
     lines = [f"{name}: {count(found.items, 'item')}" + (f" ({', '.join(beside)})" if beside else "")]
     if len(found.criteria) > 1:
-        lines += _criterion("over all criteria", found.whole)
+        lines += _criterion("over all criteria", found.whole, found.items)
     for key, one in found.criteria.items():
-        lines += _criterion(key, one)
+        lines += _criterion(key, one, found.items)
     if name == "all":
         lines += [f"  judge {judge}: {_judge(one)}" for judge, one in found.judges.items()]
     sys.stdout.write("\n".join(lines) + "\n\n")
 
 
-def _criterion(key: str, one: CriterionCounts) -> list[str]:
+def _criterion(key: str, one: CriterionCounts, items: int) -> list[str]:
     verdicts = ", ".join(f"{n} {word}" for word, n in one.verdicts.most_common())
     rate = f"; pass rate {_share(one.pass_rate)}" if one.pass_rate.value is not None else ""
+    usable = sum(one.verdicts[word] for word in ("pass", "fail", "na", "scored"))
+    rate += f", coverage {percent(usable, items)}" if rate else ""
     lines = [f"  {key}: {verdicts}{rate}"]
     if one.mean is not None:
         lines.append(f"    mean score {one.mean}")

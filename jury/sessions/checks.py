@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from jury.errors import ConfigError
+from jury.errors import ConfigError, place_of
 from jury.results import CriterionResult
 from jury.sessions.events import Session
 
@@ -30,7 +30,7 @@ class CodeCheck:
             found, why = cast("tuple[Any, Any]", found) if _is_pair(found) else (found, "")
             verdict = found if self.passes is None or found is None else bool(self.passes(found))
         except Exception as error:  # noqa: BLE001 - the caller's code; the rest of the report must survive it
-            why = f"the check raised {type(error).__name__}: {error}"
+            why = f"the check raised {type(error).__name__}: {error}{place_of(error)}"
             return CriterionResult(self.name, "inconclusive", reason="errors", explanation=why, code=True)
         explanation = str(why) or ("" if isinstance(found, bool) or found is None else f"found {shown(found)}")
         if verdict is None:

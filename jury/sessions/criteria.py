@@ -61,7 +61,8 @@ class SessionCriterion:
         """Raises `ConfigError` where the context that the prompt needs is missing or blank."""
         if self.needs_context and not (self.context or "").strip():
             about = self.prompt.spec.meta.get("context")
-            raise ConfigError(f"{self.key} needs a context{f': {about}' if about else ''}; give context=")
+            how = f"give context= (`jury session`: the argument after SESSION, or --context {self.key}=FILE)"
+            raise ConfigError(f"{self.key} needs a context{f': {about}' if about else ''}; {how}")
 
     def names(self) -> dict[str, Any]:
         """What the criterion adds to the names of a prompt, beside the session and the facts."""
