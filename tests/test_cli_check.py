@@ -48,6 +48,13 @@ def test_a_run_configuration_is_checked_as_one(check):
     assert "rows.csv: 2 rows" in out
 
 
+def test_a_prompt_without_names_is_called_by_its_name_alone(check):
+    rubric = "rubric: {name: r, criteria: [{key: right}]}\n"
+    code, out, _ = check(RUN.replace("criteria: Right.\n", rubric), "-j", "openai/x")
+    assert (code, "known name" in out) == (2, False)
+    assert "6 known names" in check(RUN, "-j", "checks.py:short")[1]
+
+
 def test_one_call_to_each_judge_of_a_run(check):
     code, out, _ = check(RUN + "stop: decided\n", "-j", "checks.py:short", "--call", "--json")
     assert (code, json.loads(out)["judges"][0]["value"]) == (0, True)

@@ -106,11 +106,25 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
     out = capsys.readouterr().out
     assert left.value.code == 0
     assert "50, 50 of them looked at" in out
-    assert "about $0.0000" in out
+    assert "about $0, at most $0" in out
     with pytest.raises(SystemExit):
         main(["run", "run.yaml", "--estimate", "--json"])
     assert json.loads(capsys.readouterr().out)["calls"] == 50
     assert not (tmp_path / "runs").exists()
+
+
+def test_neither_an_id_nor_a_number_of_the_quote_is_cut(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(r) + "\n" for r in ROWS))
+    config = {"data": "rows.jsonl", "criteria": "c", "judges": ["anthropic/claude-haiku-4-5", "openai/gpt-5-mini"]}
+    (tmp_path / "run.yaml").write_text(json.dumps(config))
+    with pytest.raises(SystemExit):
+        main(["run", "run.yaml", "--estimate"])
+    out = capsys.readouterr().out
+    assert "…" not in out
+    assert "judges 1 anthropic/claude-haiku-4-5\n       2 openai/gpt-5-mini\n" in out
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_a_budget_on_the_command_line(tmp_path, monkeypatch, capsys):

@@ -125,7 +125,7 @@ def _print(found: dict[str, Any]) -> None:
         [("run", f"{run['file']}: {run['kind']}, into {run['folder']}")] if run else []
     )
     if prompt["prompt"]:
-        lines.append(("prompt", f"{prompt['prompt']}: {known} known names"))
+        lines.append(("prompt", f"{prompt['prompt']}: {count(known, 'known name')}" if known else prompt["prompt"]))
     lines += [("", word(f"cannot be filled: {unknown}", "fail")) for unknown in prompt["unknown"]]
     width = max((len(judge["judge"]) for judge in found["judges"]), default=0)
     for i, judge in enumerate(found["judges"]):

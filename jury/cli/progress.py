@@ -82,7 +82,7 @@ class Progress(AbstractContextManager["Progress"]):
     @property
     def words(self) -> str:
         """`12 pass, 3 fail`, in the order of frequency."""
-        return ", ".join(f"{n} {name}" for name, n in self._counts.most_common())
+        return ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in self._counts.most_common())
 
     @property
     def seconds(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from jury.cli.functions import load_function
 from jury.cli.writing import print_json
 from jury.runner import Quote, RunSpec, estimate
 
-_LONGEST = 28  # letters of an id that stands in the table itself
+_WIDE = 10_000  # columns: what a table would take
+_HEADS = ("calls", "known", "tokens in", "tokens out", "likely", "at most")
 
 
 def quote(spec: RunSpec, folder: Path, as_json: bool) -> int:
@@ -30,18 +32,13 @@ def say(made: Quote, as_json: bool) -> None:
         print_json({"items": made.items, "sampled": made.sampled, **sums, "judges": [asdict(x) for x in made.lines]})
         return
     console = tables.stdout()
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     judges = [line.judge for line in made.lines]
-    if max(map(len, judges), default=0) > _LONGEST:  # an id that breaks in the middle cannot be copied
+    table = _table(made, judges)
+    wide = console.measure(table, options=console.options.update(max_width=_WIDE)).maximum > console.width
+    if wide:  # neither an id nor a number is cut: ids stand above the table
         for number, judge in enumerate(judges, 1):
             tables.told(console, f"{'judges' if number == 1 else '      '} {number} {judge}", whole=True)
-        judges = [str(number) for number in range(1, len(judges) + 1)]
-    table.add_column("judge", no_wrap=True)
-    for name in ("calls", "known", "tokens in", "tokens out", "likely", "at most"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for judge, line in zip(judges, made.lines, strict=True):
-        counts = (line.calls, line.known, line.input_tokens, line.output_tokens)
-        table.add_row(judge, *(f"{n:,.0f}" for n in counts), dollars(line.cost), dollars(line.most))
+        table = _table(made, [str(number) for number in range(1, len(judges) + 1)])
     tables.show(console, table)
     console.print()
     tables.facts(
@@ -55,8 +52,17 @@ def say(made: Quote, as_json: bool) -> None:
     )
 
 
+def _table(made: Quote, judges: Sequence[str]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("judge", no_wrap=True)
+    for name in _HEADS:
+        table.add_column(name, justify="right", no_wrap=True)
+    for judge, line in zip(judges, made.lines, strict=True):
+        counts = (line.calls, line.known, line.input_tokens, line.output_tokens)
+        table.add_row(judge, *(f"{n:,.0f}" for n in counts), dollars(line.cost), dollars(line.most))
+    return table
+
+
 def dollars(amount: float | None) -> str:
     """An amount as people read it; `no price` where nobody knows one."""
-    if amount is None:
-        return "no price"
-    return f"${amount:.4f}" if amount < 1 else f"${amount:,.2f}"
+    return "no price" if amount is None else tables.dollars(amount)

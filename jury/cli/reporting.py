@@ -39,7 +39,9 @@ def report(
         path = None if output == "-" or (output is None and name != "html") else Path(output or run.folder / PAGE)
         if path is not None:
             _write(path, content)
-            progress.say(f"{path}: {made.head.rate_name} {made.head.rate.text}, {count(made.head.total, 'item')}")
+            head = made.head
+            rate = f"{head.rate_name} {head.rate.text}, coverage {head.coverage.text}"
+            progress.say(f"{path}: {rate}, {count(head.total, 'item')}")
     if path is None:
         _print(content)
     return exits.OK if made.head.answered else exits.NO_RESULT
