@@ -285,6 +285,9 @@ def test_labels_with_na(run: Run) -> None:
     assert "good (pass)" in out
     assert "pass rate  50% [9.5, 90.5]  1 passed, 1 failed" in out
     assert "3 of 4: 1 NA" in out
+    assert "--passing" not in out
+    judge = script("t.json", {"value": "bad"}, {"value": "bad"}, {"value": "bad"})
+    assert "--passing good   the labels that pass" in run(*RIGHT, "-j", judge, "--labels", "good,bad")[1]
 
 
 def test_a_score_without_threshold_has_a_mean_and_no_rate(run: Run) -> None:

@@ -107,5 +107,6 @@ def test_sessions_and_rubrics_say_what_was_not_asked(run: Run) -> None:
             _, out, err = run(*COMMANDS[command], "-j", "house/m", "--budget", "0.01", *folder)
             assert "the budget is used up" in err
             assert "Not judged: the budget of $0.01" in out
+            assert "check --call" not in out  # nobody was asked: a test call would tell nothing
             assert "ERROR" not in out
         assert run("replay", f"into-{command}")[0] == 0

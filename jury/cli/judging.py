@@ -132,7 +132,11 @@ def judge(asked: Asked) -> int:
         tables.verdict_table(run.tally, console)
         tables.facts(
             console,
-            [*tables.summary_lines(summary, run.tally), *run.left(summary.to_dict()), *_next(asked, run, "judge")],
+            [
+                *tables.summary_lines(summary, run.tally),
+                *run.left(summary.to_dict()),
+                *_next(asked, run, "judge", _mark(jury.scale)),
+            ],
         )
     return run.code(exits.of_summary(summary, asked.fail_under, asked.min_coverage))
 
@@ -216,13 +220,25 @@ def _has_pass_mark(scale: Scale) -> bool:
     return not isinstance(scale, Numeric) or scale.threshold is not None
 
 
-def _next(asked: Asked, run: _Run, command: str) -> list[tuple[str, str]]:
+def _mark(scale: Scale) -> str | None:
+    """Where no rate can follow from the verdicts: what would make it one."""
+    if _has_pass_mark(scale):
+        return None
+    if isinstance(scale, Labels):
+        return f"--passing {shlex.quote(next(iter(scale.labels)))}   the labels that pass: then there is a rate"
+    return "--threshold SCORE   the score that passes: then there is a rate"
+
+
+def _next(asked: Asked, run: _Run, command: str, mark: str | None = None) -> list[tuple[str, str]]:
     """Where the results are, and what to try next: two lines at most."""
     lines: list[str] = []
     name = called()
     shown, odd = run.tally.shown
     failed = next((k.number for k in shown if odd or getattr(k.result, "passed", None) is False), None)
-    if run.tally.errors and len(run.tally.errors) == len(run.tally.judges) and not run.tally.free:
+    if mark is not None:
+        lines.append(mark)
+    answered_nothing = len(run.tally.errors) == len(run.tally.judges) and not run.tally.free
+    if answered_nothing and any(kind != "budget" for _, kind in run.tally.errors):
         lines.append(f"{name} check --call --judges ...   one test call to each judge")
     if failed is not None and not comes_once(asked.file):
         lines.append(f"{name} render {asked.file} --row {failed} ...   the exact texts the judges read")
