@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
 
 from jury.results import Judgment
 from jury.store import Run
@@ -39,6 +40,6 @@ class Log:
 
 
 def _slot(item: Any, judge: Any, order: Any, repetition: Any, criterion: Any, notes: Any) -> int:
-    known: Any = notes if isinstance(notes, list | tuple) else ()  # a part of a long session, an order of criteria
-    told = "\0".join(map(str, known))
+    # a part of a long session, an order of criteria
+    told = "\0".join(map(str, cast("Sequence[Any]", notes))) if isinstance(notes, list | tuple) else ""
     return short(f"{item}\0{judge}\0{order or 'none'}\0{repetition or 0}\0{criterion or ''}\0{told}")

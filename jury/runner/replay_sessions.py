@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from jury.aggregation import Rule
 from jury.formats import ReplyFormat
@@ -27,7 +27,7 @@ _ORDER = "order: "  # as `RubricMethod` writes it
 def variant_of(notes: Any) -> str:
     """Which of several questions a judgment answers, from its notes: on a part of a long session, or with the criteria
     of a rubric in another order. Empty where there is one."""
-    told: Any = notes if isinstance(notes, list | tuple) else ()
+    told = cast("Sequence[Any]", notes) if isinstance(notes, list | tuple) else ()
     texts = (note for note in told if isinstance(note, str))
     return next((note for note in texts if _PART.match(note) or note.startswith(_ORDER)), "")
 
