@@ -79,20 +79,31 @@ def iterate(rows: Any, results: Callable[[Any], AsyncIterator[T]]) -> Iterator[T
     made = hasattr(rows, "__iter__") and not isinstance(rows, list | tuple)
     desk = Desk(cast("Iterable[Any]", rows)) if made else None
     source = results(rows if desk is None else desk)
+    steps: list[asyncio.Task[Any]] = []
     try:
         while True:
             try:
-                yield run(_next(source), desk)
+                yield run(_next(source, steps), desk)
             except StopAsyncIteration:
                 return
     finally:
-        close = getattr(source, "aclose", None)
-        if close is not None:
-            run(close())
+        run(_closed(source, steps))
 
 
-async def _next(source: AsyncIterator[T]) -> T:
+async def _next(source: AsyncIterator[T], steps: list[asyncio.Task[Any]]) -> T:
+    steps[:] = [cast("asyncio.Task[Any]", asyncio.current_task())]
     return await anext(source)
+
+
+async def _closed(source: AsyncIterator[Any], steps: list[asyncio.Task[Any]]) -> None:
+    """Closes an async iterator. An interrupt that came before `run` held the step it had started left that running."""
+    for step in steps:
+        if not step.done():
+            step.cancel()
+            await asyncio.wait([step])
+    close = getattr(source, "aclose", None)
+    if close is not None:
+        await close()
 
 
 class Desk:

@@ -105,6 +105,31 @@ def test_an_interrupt_leaves_as_such_and_the_edge_goes_on():
     assert ran.stderr == ""
 
 
+def test_an_interrupt_before_a_step_is_held_leaves_nothing_running(monkeypatch):
+    ended: list[str] = []
+
+    async def forever(_):
+        try:
+            yield 1
+            await asyncio.sleep(60)
+        finally:
+            ended.append("closed")
+
+    results = sync.iterate([], forever)
+    assert next(results) == 1
+    submit = asyncio.run_coroutine_threadsafe
+
+    def interrupted(work, loop):
+        monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", submit)
+        submit(work, loop)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        next(results)
+    assert ended == ["closed"]
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_has_a_loop_and_threads_of_its_own():
     code = (
