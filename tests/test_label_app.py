@@ -10,10 +10,9 @@ import socket
 import subprocess
 import sys
 import threading
-import urllib.request
-from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
@@ -310,13 +309,8 @@ def served(folder, *arguments):
 
 def post(address, path, body):
     """A request as a program makes it, with the token as a header."""
-    connection = HTTPConnection(address.hostname, address.port, timeout=20)
-    headers = {"content-type": "application/json", "x-jury-token": address.query.removeprefix("token=")}
-    connection.request("POST", path, json.dumps(body), headers)
-    answer = connection.getresponse()
-    made = json.loads(answer.read())
-    connection.close()
-    return made
+    headers = {"x-jury-token": address.query.removeprefix("token=")}
+    return httpx.post(f"http://{address.netloc}{path}", json=body, headers=headers, timeout=20).json()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -336,8 +330,8 @@ def test_the_command_serves_until_ctrl_c_and_says_what_the_labels_say(tmp_path):
 def test_the_page_can_end_the_command_and_json_is_json(tmp_path):
     runs.boolean(tmp_path / "run")
     process, address = served(tmp_path / "run", "--json")
-    with urllib.request.urlopen(address.geturl(), timeout=20) as page:
-        assert b"<!doctype html>" in page.read()
+    page = httpx.get(address.geturl(), follow_redirects=True, timeout=20)
+    assert "<!doctype html>" in page.text
     post(address, "/api/label", {"place": 0, "answers": {"": {"na": True}}})
     assert post(address, "/api/close", {})["labels"].endswith("labels.jsonl")
     out, _ = process.communicate(timeout=30)
@@ -380,15 +374,13 @@ def test_a_killed_session_loses_nothing(tmp_path):
         before = len(acknowledged)
         try:
             while True:
-                request = urllib.request.Request(f"http://127.0.0.1:{address.port}/api/next", headers=headers)
-                with urllib.request.urlopen(request, timeout=30) as answer:
-                    item = json.loads(answer.read())["item"]
+                item = httpx.get(f"http://{address.netloc}/api/next", headers=headers, timeout=30).json()["item"]
                 note = f"{attempt}: " + "word " * 400
                 post(address, "/api/label", {"place": item["place"], "answers": {"": {"choice": 1}}, "note": note})
                 acknowledged.append((item["id"], note.strip()))
                 if len(acknowledged) == before + 3:
                     killer.start()
-        except (OSError, ValueError, HTTPException):  # killed: what was not acknowledged may be there or not
+        except (httpx.HTTPError, ValueError):  # killed: what was not acknowledged may be there or not
             pass
         killer.join()
         process.communicate(timeout=20)
