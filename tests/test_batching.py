@@ -416,6 +416,12 @@ def test_seats_without_batches_are_left_for_the_live_pass(tmp_path, server, vend
         body_of(other.provider, None)
 
 
+def test_standard_input_is_no_data_for_batches(tmp_path, server, vendor):
+    with pytest.raises(ConfigError, match="give a file instead of standard input"):
+        batched(spec_of(vendor, rows="-"), tmp_path, server)
+    assert server.submitted == 0
+
+
 def test_outcomes_are_in_the_order_of_the_requests():
     lines = [
         {"custom_id": "b", "result": {"type": "canceled"}},

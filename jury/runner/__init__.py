@@ -14,7 +14,7 @@ engine.py     `run`, `run_sync`: one pass over the data
 estimate.py   what a run will ask and cost, before anything is paid
 outlook.py    where a run that its budget ended stands
 replay.py, replay_sessions.py   every verdict again from the log, offline
-batching.py, under_way.py   the questions through the vendors' batch APIs; which batches are not back yet
+batching.py, returned.py, under_way.py   the questions through the vendors' batch APIs; what came back; what has not yet
 tiers.py      which tier of a cascade an item has come to, for batches
 refill.py     the prompt of a recorded judgment again, checked by its digest
 halting.py    `Halt`: ends a pass early

@@ -11,20 +11,18 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from jury.budget import Budget
 from jury.cache import opened
 from jury.errors import ConfigError, ProviderError
-from jury.formats import ReplyFormat
 from jury.governed import most_cost, tokens
 from jury.judge import Seat
-from jury.pointwise import Jury
 from jury.providers import prices
 from jury.providers.base import Request
 from jury.providers.batches import (
@@ -37,12 +35,13 @@ from jury.providers.batches import (
     body_of_line,
     outcomes,
 )
-from jury.results import Failure, Judgment, Reply, Rung, Usage, Verdict
+from jury.results import Judgment
 from jury.runner.describe import AnyJury, compared, continued, manifest_of, price_sources, seats_of
 from jury.runner.entries import Entry, entries, from_stdin
 from jury.runner.governors import Governors, budget_of, note_unsure, purses
 from jury.runner.keeper import Keeper, now
 from jury.runner.questions import questions
+from jury.runner.returned import Asked, line_of, rung_of
 from jury.runner.spec import Loader, RunSpec
 from jury.runner.targeting import Producer, named, ready, routed
 from jury.runner.tiers import Tiers
@@ -99,11 +98,9 @@ class _Batches:
     ) -> None:
         self.spec, self.jury, self.writer, self.say, self._budget = spec, jury, writer, say, budget
         self.report = BatchReport()
-        if isinstance(jury, SessionJury):
-            raise ConfigError("a run of sessions is asked live: leave out --batch")
-        self._seats = {s.name: s for s in jury.panel.seats if s.function is None}
+        self._asked = Asked(jury)
         self._apis: dict[str, BatchApi] = {}
-        for seat in self._seats.values():
+        for seat in self._asked.seats:
             api = batch_api(seat.provider)
             if api is not None:
                 self._apis[seat.provider.name] = api
@@ -120,7 +117,7 @@ class _Batches:
     @property
     def batched(self) -> list[str]:
         """The seats whose questions go into batches."""
-        return [name for name, seat in self._seats.items() if seat.provider.name in self._apis]
+        return [seat.name for seat in self._asked.seats if seat.provider.name in self._apis]
 
     def close(self) -> None:
         self._file.close()
@@ -152,7 +149,7 @@ class _Batches:
                     continue
                 if self.writer.has(question.key) or await self.keeper.known(question) is not None:
                     continue
-                request = replace(seat.request(case, repetition), rung=_rung(seat))
+                request = replace(seat.request(case, repetition), rung=rung_of(seat))
                 most = self._most(seat, request)
                 short = short or not (self._budget is None or self._budget.hold(most))
                 if short:  # were cheap ones sent after dear ones, the verdicts would be those of cheap items
@@ -160,11 +157,8 @@ class _Batches:
                     continue
                 self.writer.add_item(entry.item)
                 self._under_way.add(question.key)
-                about = {"key": question.key, "item": question.item or "", "judge": question.judge}
-                about |= {"order": question.order, "request": question.request, "repetition": repetition}
-                about |= {"criterion": (case.format or seat.format).criterion, "prompt": seat.prompt.digest}
                 chunk = chunks.setdefault(provider, _Chunk(provider))
-                chunk.add({**about, "body": body_of(seat.provider, request)}, most)
+                chunk.add({**line_of(seat, case, question), "body": body_of(seat.provider, request)}, most)
                 if chunk.full:
                     await self._plan(chunks.pop(provider))
         for chunk in chunks.values():
@@ -205,7 +199,10 @@ class _Batches:
             why = f"{state.status}: {state.why}" if state.why else state.status
             answered, cost = 0, self.writer.cost
             for key, outcome in outcomes(asked, lines, api.api, why).items():
-                answered += self._take(number, asked[key], outcome, bodies.get(key))
+                judgment = self._asked.judgment(asked[key], outcome, bodies.get(key))
+                if judgment is not None:
+                    self._record(number, asked[key], judgment)
+                    answered += judgment.verdict.status != "error"
             if self._budget is not None:
                 self._budget.release(float(batch.get("most") or 0.0), self.writer.cost - cost)
             self._note(number, state="collected", answered=answered, failed=len(asked) - answered)
@@ -223,55 +220,22 @@ class _Batches:
         lines = (line for _, line in read_lines(self.writer.folder / JUDGMENTS))
         return {(line["batch"], line.get("key")) for line in lines if line.get("batch") in self.open}
 
-    def _take(self, number: int, asked: Mapping[str, Any], outcome: Reply | ProviderError, body: Any) -> bool:
-        seat = self._seats.get(str(asked["judge"]))
-        if seat is None:  # the panel has changed since: the answer is paid for, and nobody wants it
-            return False
-        how = self._format(seat, asked)
-        judgment = Judgment(
-            seat.name,
-            Verdict("error"),
-            int(asked["repetition"]),
-            asked["order"],
-            notes=how.notes,
-            criterion=how.criterion,
-            prompt=asked.get("prompt"),
+    def _record(self, number: int, asked: dict[str, Any], judgment: Judgment) -> None:
+        key = str(asked["key"])
+        if self.writer.has(key) or (number, key) in self._taken:
+            return
+        self.writer.add_judgment(
+            StoredJudgment(
+                key=key,
+                item=str(asked["item"]),
+                judgment=judgment,
+                request=str(asked["request"]),
+                price_source=self._sources.get(judgment.judge),
+                at=now(),
+                source="batch",
+                batch=number,
+            )
         )
-        if isinstance(outcome, Reply):
-            usage = _priced(seat, outcome.usage, body)
-            judgment = replace(
-                judgment,
-                verdict=how.read(outcome.text, outcome.data),
-                reply=outcome.text,
-                model=outcome.model,
-                usage=usage,
-                rung=_rung(seat),
-            )
-        else:
-            failure = Failure(outcome.kind, outcome.detail, outcome.status)
-            judgment = replace(judgment, verdict=Verdict("error", failure=failure), usage=outcome.usage)
-        if not self.writer.has(str(asked["key"])) and (number, asked["key"]) not in self._taken:
-            self.writer.add_judgment(
-                StoredJudgment(
-                    key=str(asked["key"]),
-                    item=str(asked["item"]),
-                    judgment=judgment,
-                    request=str(asked["request"]),
-                    price_source=self._sources.get(seat.name),
-                    at=now(),
-                    source="batch",
-                    batch=number,
-                )
-            )
-        return judgment.verdict.status != "error"
-
-    def _format(self, seat: Seat, asked: Mapping[str, Any]) -> ReplyFormat:
-        """How the question was to be answered: of a rubric, which criteria in which order."""
-        jury = self.jury
-        if not isinstance(jury, Jury) or jury.method is None:
-            return seat.format
-        place = [s.name for s in jury.panel.seats].index(seat.name)  # as `RubricMethod.cases` counts
-        return jury.method.format_of(place * jury.spec.repetitions + int(asked["repetition"]), asked.get("criterion"))
 
     async def _plan(self, chunk: _Chunk) -> None:
         self._last += 1
@@ -333,9 +297,13 @@ async def run_batches(
 
     `say` hears of every step. Raises `ConfigError`, `DataError`, and `ProviderError` where a vendor refuses.
     """
+    if from_stdin(spec):
+        raise ConfigError("--batch reads the data more than once: give a file instead of standard input")
     jury, target = spec.make_jury(load), spec.make_target(load)
     if target is not None:
         ready(target, spec)
+    if isinstance(jury, SessionJury) and isinstance(spec.data, str):
+        jury.check_context()
     with RunWriter(folder) as writer:
         manifest = named(manifest_of(spec, jury, writer.folder.name), target)
         compared(writer.manifest, manifest, writer.folder)
@@ -350,7 +318,7 @@ async def run_batches(
             if cache is not None:
                 at_work.callback(cache.close)
             batches.keeper = Keeper(writer, price_sources(jury), cache, purses(seats_of(jury), budget))
-            if jury.spec.escalate is not None and not isinstance(jury, SessionJury):
+            if jury.spec.escalate is not None:
                 batches.tiers = Tiers(jury, batches.keeper, writer, batches.batched)
                 at_work.enter_context(batches.tiers.at_work(govern))
             if target is not None:
@@ -376,25 +344,7 @@ async def _rounds(batches: _Batches, poll_s: float, sleep: Callable[[float], Awa
             await sleep(poll_s)
             await batches.collect()
         more = batches.tiers is not None or batches.report.unsent
-        if not sent or not more or from_stdin(batches.spec):
+        if not sent or not more:
             break
     for number, batch in batches.open.items():
         batches.say(f"batch {number}: no judge of {batch['provider']} is on the panel: it stays where it is")
-
-
-def _rung(seat: Seat) -> Rung:
-    """The best way to ask: a batch has no second one."""
-    return seat.provider.rungs(seat.model, seat.settings)[0]
-
-
-def _priced(seat: Seat, usage: Usage | None, body: Any) -> Usage | None:
-    """The usage of a reply with its price, which is half the listed one."""
-    if usage is None:
-        return None
-    price = prices.find(seat.provider.name, seat.model)
-    reply = dict(cast("Mapping[str, Any]", body)) if isinstance(body, Mapping) else {}
-    for part in (reply, used := dict(cast("Mapping[str, Any]", reply.get("usage") or {}))):
-        part.pop("service_tier", None)  # it says "batch", whose price is not listed but known
-    reply["usage"] = used
-    cost = prices.cost(price, usage, reply)
-    return replace(usage, cost=None if cost is None else cost * PRICE)

@@ -12,9 +12,8 @@ from collections.abc import Awaitable, Callable, Collection, Generator
 from contextlib import contextmanager
 
 from jury.keys import Question
-from jury.pairwise import PairwiseJury
-from jury.pointwise import Jury
 from jury.results import Failure, Judgment, Verdict
+from jury.runner.describe import AnyJury, panels_of, seats_of
 from jury.runner.entries import Entry
 from jury.runner.governors import Governors
 from jury.runner.keeper import Keeper
@@ -25,14 +24,16 @@ from jury.store import RunWriter
 class Tiers:
     """For one pass over the items of a cascade. `batched`: the seats whose questions go into batches."""
 
-    def __init__(self, jury: Jury | PairwiseJury, keeper: Keeper, writer: RunWriter, batched: Collection[str]) -> None:
+    def __init__(self, jury: AnyJury, keeper: Keeper, writer: RunWriter, batched: Collection[str]) -> None:
         self._jury = jury
         self._keeper = keeper
         self._writer = writer
         self._batched = frozenset(batched)
-        tiers = [[jury.panel.seats[i].name for i in tier] for tier in jury.panel.tiers]
-        last = max((n for n, tier in enumerate(tiers) if self._batched.intersection(tier)), default=0)
-        self._live = {name for tier in tiers[:last] for name in tier} - self._batched
+        self._live: set[str] = set()
+        for panel in panels_of(jury):  # a session jury has one for each of its calls
+            tiers = [[panel.seats[i].name for i in tier] for tier in panel.tiers]
+            last = max((n for n, tier in enumerate(tiers) if self._batched.intersection(tier)), default=0)
+            self._live |= {name for tier in tiers[:last] for name in tier} - self._batched
         self._wanted: dict[str, set[str]] = defaultdict(set)
 
     async def wanted(self, entry: Entry) -> set[str]:
@@ -55,9 +56,9 @@ class Tiers:
     @contextmanager
     def at_work(self, govern: Governors) -> Generator[None]:
         """The recorder behind every seat; limits and money before those that are asked live."""
-        panel = self._jury.panel
-        seats, lone = (*panel.seats, *panel.stand_ins), panel.lone
-        panel.lone = False
+        seats, lone = seats_of(self._jury), [(panel, panel.lone) for panel in panels_of(self._jury)]
+        for panel, _ in lone:
+            panel.lone = False
         for seat in seats:
             seat.recorder = self
             if seat.name in self._live:
@@ -65,7 +66,8 @@ class Tiers:
         try:
             yield
         finally:
-            panel.lone = lone
+            for panel, alone in lone:
+                panel.lone = alone
             for seat in seats:
                 seat.recorder = None
                 seat.route(govern.gone)
