@@ -19,6 +19,8 @@ START = 16
 SLOWER = 3.0  # a mean latency of so many times the best one is no time to grow
 _SAMPLES = 20  # replies before a latency is believed
 _PAUSE_S = 60.0  # the longest pause that a provider can bring on all its calls
+_MINUTE_S = 61.0  # a minute, and a second for calls that take longer to arrive than others
+_SLOT_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +43,63 @@ class Limits:
 
 
 class Pace:
-    """So much a minute, evenly: a second's worth at once, and what was taken in advance is waited for."""
+    """So much a minute: evenly, a second's worth at once, and never more than that in any 60 seconds.
+
+    What was taken in advance is waited for. More than a minute's worth at once is let through, by itself.
+    """
 
     def __init__(self, per_minute: float | None, now: float) -> None:
-        self._rate = None if per_minute is None else per_minute / 60
-        self._most = max(1.0, self._rate or 0.0)
+        self._limit = per_minute
+        self._rate = (per_minute or 0.0) / 60
+        self._most = max(1.0, self._rate)
         self._level = self._most
         self._at = now
+        self._taken: deque[list[float]] = deque()  # of the last minute: [from, until, how much], half a second each
+        self._sum = 0.0
 
-    def wait(self, now: float) -> float:
-        """Seconds until the next may be taken."""
-        if self._rate is None:
+    def wait(self, now: float, amount: float = 1.0) -> float:
+        """Seconds until so much may be taken."""
+        if self._limit is None:
             return 0.0
-        passed = max(0.0, now - self._at)  # a clock that jumps back gives nothing
-        self._level, self._at = min(self._most, self._level + passed * self._rate), now
-        return 0.0 if self._level > 0 else (1e-9 - self._level) / self._rate
+        if now < self._at:  # a clock that jumps back gives nothing, and takes nothing
+            for slot in self._taken:
+                slot[0] += now - self._at
+                slot[1] += now - self._at
+        self._level, self._at = min(self._most, self._level + max(0.0, now - self._at) * self._rate), now
+        while self._taken and self._taken[0][1] + _MINUTE_S <= now:
+            self._sum -= self._taken.popleft()[2]
+        even = 0.0 if self._level > 0 else (1e-9 - self._level) / self._rate
+        over = self._sum + amount - self._limit
+        if over <= 0 or not self._taken:
+            return even
+        for _, until, taken in self._taken:
+            over -= taken
+            if over <= 0:
+                return max(even, until + _MINUTE_S - now)
+        return max(even, self._taken[-1][1] + _MINUTE_S - now)
 
     def take(self, amount: float) -> None:
+        """Right after `wait`, which knows the time."""
+        if self._limit is None:
+            return
         self._level -= amount
+        self._sum += amount
+        if self._taken and self._at - self._taken[-1][0] < _SLOT_S:
+            self._taken[-1][1] = self._at
+            self._taken[-1][2] += amount
+        else:
+            self._taken.append([self._at, self._at, amount])
+
+    def correct(self, entered: float, amount: float) -> None:
+        """So much more (or less, below 0) than was thought was taken at that time."""
+        if self._limit is None:
+            return
+        self._level -= amount
+        for slot in reversed(self._taken):
+            if slot[0] <= entered:
+                slot[2] += amount
+                self._sum += amount
+                return
 
 
 class Throttle:
@@ -83,7 +124,7 @@ class Throttle:
 
     async def enter(self, tokens: float) -> float:
         """Waits for a place; returns when it was given. `tokens`: about how many the call will take."""
-        if not self._line and self._wait() <= 0 and self.active < int(self.limit):
+        if not self._line and self._wait(tokens) <= 0 and self.active < int(self.limit):
             return self._admit(tokens)
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._line.append((place, tokens))
@@ -101,7 +142,7 @@ class Throttle:
         """The call is over. `tokens`: how many more it took than it was let in for."""
         self.active -= 1
         if tokens:
-            self._tokens.take(tokens)
+            self._tokens.correct(entered, tokens)
         self._move()
 
     def went_well(self, entered: float) -> None:
@@ -129,9 +170,9 @@ class Throttle:
         if retry_after_s:
             self._paused_until = max(self._paused_until, now + min(retry_after_s, _PAUSE_S))
 
-    def _wait(self) -> float:
+    def _wait(self, tokens: float) -> float:
         now = self._clock()
-        return max(self._paused_until - now, self._requests.wait(now), self._tokens.wait(now))
+        return max(self._paused_until - now, self._requests.wait(now), self._tokens.wait(now, tokens))
 
     def _admit(self, tokens: float) -> float:
         self.active += 1
@@ -148,7 +189,7 @@ class Throttle:
                 continue
             if self.active >= int(self.limit):
                 return
-            wait = self._wait()
+            wait = self._wait(tokens)
             if wait > 0:
                 if self._timer is None:
                     self._timer = asyncio.get_running_loop().call_later(wait, self._wake)

@@ -144,6 +144,58 @@ def test_a_request_larger_than_the_rate_still_passes():
     assert run(main()) == pytest.approx(599.0, abs=1.1)
 
 
+def within_a_minute(log):
+    """The most that came within any 60 seconds."""
+    return max(sum(n for at, n in log if start <= at < start + 60) for start, _ in log)
+
+
+@pytest.mark.parametrize("per_minute", [1, 10, 90, 600])
+def test_no_minute_has_more_requests_than_allowed(per_minute):
+    async def main():
+        throttle = Throttle(Limits(requests_per_minute=per_minute), now)
+        log = []
+        await asyncio.gather(*(one(throttle, 0.3, log=log) for _ in range(3 * per_minute)))
+        return [(at, 1) for at in log], now()
+
+    log, took = run(main())
+    assert within_a_minute(log) <= per_minute
+    assert took < 60 * 3 * 1.05 + 5  # and little is left of it
+
+
+@given(st.integers(400, 100_000), st.lists(st.tuples(st.integers(1, 800), st.floats(0.0, 1.0)), min_size=30))
+def test_no_minute_has_more_tokens_than_allowed(per_minute, calls):
+    async def main():
+        throttle = Throttle(Limits(tokens_per_minute=per_minute), now)
+        log = []
+
+        async def call(thought, share):
+            entered = await throttle.enter(thought)
+            took = thought * share
+            log.append((entered, took))
+            await asyncio.sleep(2.0)
+            throttle.went_well(entered)
+            throttle.leave(entered, took - thought)
+
+        await asyncio.gather(*(call(*c) for c in calls))
+        return log
+
+    assert within_a_minute(run(main())) <= max(per_minute, 800) + 1e-6
+
+
+def test_what_was_taken_beyond_the_guess_is_missing_from_the_rest_of_the_minute():
+    async def main():
+        throttle = Throttle(Limits(tokens_per_minute=6000), now)
+        log = []
+        for _ in range(20):
+            entered = await throttle.enter(100)
+            log.append((entered, 2000))
+            await asyncio.sleep(0.1)
+            throttle.leave(entered, 1900)
+        return log
+
+    assert within_a_minute(run(main())) <= 6000
+
+
 def test_who_is_cancelled_in_line_takes_no_place():
     async def main():
         throttle = Throttle(Limits(concurrency=1), now)
@@ -168,6 +220,15 @@ def test_a_clock_that_jumps_back_gives_nothing_and_blocks_nothing():
     pace.take(1)
     assert pace.wait(10.0) > 0
     assert pace.wait(12.0) == 0
+
+
+def test_a_clock_that_jumps_does_not_block_a_used_up_minute_for_longer():
+    pace = Pace(2, 1000.0)
+    for at in (1000.0, 1030.0):
+        assert pace.wait(at) == 0
+        pace.take(1)
+    assert 0 < pace.wait(10.0) <= 61  # it went back: what was just taken is still just taken
+    assert pace.wait(10_000.0) == 0
 
 
 @given(st.lists(st.tuples(st.floats(0, 3), st.sampled_from([None, 0.0, 0.5, 5.0])), min_size=1, max_size=60))
