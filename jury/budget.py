@@ -13,6 +13,7 @@ from collections import deque
 
 from jury.allowances import in_line
 from jury.errors import ConfigError, ProviderError
+from jury.wording import dollars
 
 logger = logging.getLogger("jury.budget")
 
@@ -56,8 +57,8 @@ class Budget:
                 raise
         if self.why:
             raise ProviderError("budget", f"not asked: {self.why}")
-        spent = f"${self.spent + self.unsure:.4f} of ${self.limit:.4f}"
-        raise ProviderError("budget", f"not asked: {spent} are spent, and this call could cost ${most:.4f}")
+        spent = f"{dollars(self.spent + self.unsure)} of {dollars(self.limit)}"
+        raise ProviderError("budget", f"not asked: {spent} are spent, and this call could cost {dollars(most)}")
 
     def settle(self, most: float, cost: float | None, *, unsure: bool = False) -> None:
         """The call is over. `cost` None is unknown: then it counts as `most`. `unsure`: nobody knows if it was paid."""
@@ -149,8 +150,8 @@ class Purse:
         if known is not None and known > reserved + 1e-9:
             stated = "says no max_cost" if self._most is None else f"has max_cost {self._most:g}"
             self._budget.close(
-                f"{self._whose} did cost ${known:.4f} and {stated}, so the budget cannot be held: say what one call "
-                "costs at most (max_cost, in US dollars)"
+                f"{self._whose} did cost {dollars(known)} and {stated}, so the budget cannot be held: say what one "
+                "call costs at most (max_cost, in US dollars)"
             )
         return known
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any, Literal, Self, cast
 
+from jury.brief import Brief, Row, of_criterion, of_result
 from jury.errors import DataError
 from jury.frozen import frozen
 from jury.plain import load, to_plain
@@ -262,7 +263,7 @@ class PairVote:
 
 
 @frozen
-class _Result:
+class _Result(Brief):
     """What a verdict on an item and on a pair have in common.
 
     `seats`: seats that were to vote; `seats_used`: votes that decided, stand-ins included. `agreement`: share of the
@@ -302,6 +303,9 @@ class _Result:
         """US dollars of all calls of this verdict; None where a price or a token count is unknown."""
         return self.usage.cost if self.usage else None
 
+    def _brief(self) -> list[Row]:
+        return of_result(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; `passed` is dumped as `pass`."""
         return cast("dict[str, Any]", to_plain(self))
@@ -324,7 +328,7 @@ class _Result:
 
 
 @frozen
-class CriterionResult:
+class CriterionResult(Brief):
     """A panel's verdict on one criterion of several. `votes` hold each judge's verdict on it, without its judgments.
 
     `passed`: by the criterion's own gate or scale, None without one. `partial`: a PASS on a session that was cut.
@@ -341,6 +345,9 @@ class CriterionResult:
     votes: tuple[Vote, ...] = ()
     partial: bool = False
     code: bool = False
+
+    def _brief(self) -> list[Row]:
+        return of_criterion(self)
 
 
 @frozen

@@ -6,16 +6,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jury.brief import Brief, Row, cost_word
 from jury.errors import ConfigError
 from jury.results import Comparison, PanelResult, Usage
+from jury.wording import count, counted, percent
 
 UNSETTLED = ("tie", "no_majority")  # reasons that take at least two votes that decided
 UNASKED = ("budget", "deadline")  # reasons of items that judges did not get to: for want of money, of time
+__all__ = [
+    "UNASKED", "UNSETTLED", "PositionBias", "Summary", "WinRate", "beside", "count", "outcome", "percent",
+    "position_bias", "summarize", "told", "unasked", "win_rate",
+]  # fmt: skip
 _OUTCOMES = ("pass", "fail", "na", "inconclusive", "error", "not_judged")
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Brief):
     """What came of a run. `n_unrated`: verdicts on a scale that has no pass mark.
 
     `pass_rate` is None where nothing passed or failed. `coverage` is the share of all items with a usable verdict, NA
@@ -64,6 +70,9 @@ class Summary:
             "cost": usage.cost if usage else None,
         }
 
+    def _brief(self) -> list[Row]:
+        return told(self.to_dict())
+
 
 def outcome(result: PanelResult) -> str:
     """`pass`, `fail`, `na`, `inconclusive`, `error`, `not_judged`, or `unrated` (a verdict without a pass mark)."""
@@ -108,7 +117,7 @@ def _known(word: str, words: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class WinRate:
+class WinRate(Brief):
     """How often A won.
 
     Ties count `tie_value`; inconclusive comparisons are in no half of the rate, only in the counts.
@@ -131,6 +140,10 @@ class WinRate:
     @property
     def coverage(self) -> float | None:
         return self.n_judged / self.n_total if self.n_total else None
+
+    def _brief(self) -> list[Row]:
+        names = ("win_rate_a", "n_total", "n_a", "n_b", "n_tie", "n_inconclusive")
+        return told({name: getattr(self, name) for name in names})
 
 
 def win_rate(outcomes: Iterable[Comparison | str], tie_value: float = 0.5) -> WinRate:
@@ -189,25 +202,17 @@ def beside(counts: Mapping[str, int], reasons: Mapping[str, int]) -> str:
     return ", ".join(parts + ([f"{n} unrated"] if (n := counts.get("unrated", 0)) else []))
 
 
-def count(n: int, word: str, many: str | None = None) -> str:
-    """A number of things.
-
-    >>> count(1, "item"), count(2000, "item"), count(1, "person", "people")
-    ('1 item', '2,000 items', '1 person')
-    """
-    return f"{n:,} {word if n == 1 else many or word + 's'}"
-
-
-def percent(part: float, whole: float) -> str:
-    """A share as text; what is not all is never 100%, what is not nothing never 0%, and of nothing there is no share.
-
-    >>> percent(1, 3000), percent(2999, 3000), percent(1, 300), percent(3, 4), percent(0, 0)
-    ('<0.1%', '>99.9%', '0.3%', '75%', 'n/a')
-    """
-    if not whole:
-        return "n/a"
-    share = part / whole
-    text = f"{100 * share:.1f}".removesuffix(".0")
-    if share > 0 and text == "0":
-        return "<0.1%"
-    return ">99.9%" if share < 1 and text == "100" else f"{text}%"
+def told(totals: Mapping[str, Any]) -> list[Row]:
+    """The counts of many verdicts, as `Summary.to_dict` and a run's totals have them, in a few rows."""
+    pairs = "win_rate_a" in totals
+    name, words = ("win rate A", ("a", "b", "tie")) if pairs else ("pass rate", ("pass", "fail"))
+    counts = {k.removeprefix("n_"): n for k, n in totals.items() if k.startswith("n_")}
+    rate, total = totals["win_rate_a" if pairs else "pass_rate"], counts.pop("total")
+    usable = total - sum(counts.get(word, 0) for word in ("inconclusive", "error", "not_judged"))
+    others = beside(counts, totals.get("reasons") or {})
+    told = "undefined" if rate is None else percent(rate, 1.0)
+    rows = [("", f"{name} {told}", counted((word, counts.get(word, 0)) for word in words))]
+    rows.append(("coverage", f"{percent(usable, total)}, {usable} of {total}{f': {others}' if others else ''}", ""))
+    if totals.get("input_tokens") or totals.get("cost"):
+        rows.append(("cost", cost_word(totals["cost"], totals["calls"]), ""))
+    return rows

@@ -17,6 +17,8 @@ FLOORS = (
         "config",
         "rubrics.",
         "plain",
+        "wording",
+        "brief",
         "results",
         "sync",
         "streams",

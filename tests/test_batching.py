@@ -457,6 +457,6 @@ def test_the_command_line(tmp_path, server, monkeypatch, capsys):
     out, err = capsys.readouterr()
     assert left.value.code == 0
     assert "5 questions submitted" in err
-    assert "pass rate  100% [56.6, 100.0]  5 pass, 0 fail" in out
+    assert "pass rate  100% [56.6, 100.0]  5 passed, 0 failed" in out
     assert server.submitted == 1
     registry.reset()

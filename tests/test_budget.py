@@ -75,7 +75,7 @@ def test_a_call_waits_for_what_others_did_not_use():
 def test_once_closed_it_stays_closed_also_for_cheap_calls():
     async def main():
         budget = Budget(1.0, spent=0.95)
-        with pytest.raises(ProviderError, match=r"\$0\.9500 of \$1\.0000 are spent"):
+        with pytest.raises(ProviderError, match=r"\$0\.95 of \$1\.00 are spent"):
             await budget.reserve(0.2)
         with pytest.raises(ProviderError):
             await budget.reserve(0.001)
@@ -214,7 +214,7 @@ def test_a_run_stops_asking_at_its_budget(tmp_path, priced):
     assert report.totals["coverage"] == pytest.approx(9 / 30)
     assert report.asked.refused == 21
     results = [r for _, r in Run.open(tmp_path).results() if r.reason == "budget"]
-    assert all("budget of $10.5" in r.explanation and r.calls == 0 for r in results)
+    assert all("budget of $10.50" in r.explanation and r.calls == 0 for r in results)
     assert len(list(Run.open(tmp_path).judgments())) == 9
     assert replay(tmp_path).same
 

@@ -632,9 +632,9 @@ def test_progress_without_a_terminal_is_a_line_now_and_then(
         progress.add("fail")
         progress.add("pass")
     assert capsys.readouterr().err.splitlines() == [
-        "1 of 3 rows: 1 pass",
-        "2 of 3 rows: 1 pass, 1 fail",
-        "3 of 3 rows: 2 pass, 1 fail",
+        "1 of 3 rows: 1 passed",
+        "2 of 3 rows: 1 passed, 1 failed",
+        "3 of 3 rows: 2 passed, 1 failed",
     ]
 
 

@@ -345,7 +345,7 @@ def test_a_judge_function_costs_what_it_says_or_nothing(tmp_path, capsys):
     assert "price              free" in jury(capsys, "worth", str(tmp_path / "free"))[1]
     assert json.loads(jury(capsys, "worth", str(tmp_path / "free"), "--json")[1])["price"] == 0.0
     run_sync(RunSpec(rows, llm_jury(criteria="c", judges=[kind, dear]), cache=False), tmp_path / "paid")
-    assert "$0.0200 for each decided item" in jury(capsys, "worth", str(tmp_path / "paid"))[1]
+    assert "$0.02 for each decided item" in jury(capsys, "worth", str(tmp_path / "paid"))[1]
     model = JudgeSpec("scripted/x", provider=ScriptedProvider(lambda request: '{"explanation": "", "value": true}'))
     run_sync(RunSpec(rows, llm_jury(criteria="c", judges=[kind, model]), cache=False), tmp_path / "open")
     assert "price              unknown" in jury(capsys, "worth", str(tmp_path / "open"))[1]

@@ -51,7 +51,7 @@ def jury(capsys, *arguments: str) -> tuple[int, str, str]:
 def test_a_run_and_the_same_again(home, capsys):
     code, out, err = jury(capsys, "run", "check.yaml")
     assert code == 0
-    assert "66.7% [20.8, 93.9]  2 pass, 1 fail" in out
+    assert "66.7% [20.8, 93.9]  2 passed, 1 failed" in out
     assert "100%  3 of 3" in out
     assert "3 questions" in out
     assert "runs/check" in out
@@ -308,7 +308,7 @@ def test_a_target_from_a_file(home, capsys):
     finally:
         del os.environ["DOWN"]
     assert code == 0
-    assert "3 outputs, 1 errored; $0.5000 now, $0.5000 in all" in out
+    assert "3 outputs, 1 errored; $0.50 now, $0.50 in all" in out
     assert "1 not judged" in out
     code, out, _ = jury(capsys, "run", "check.yaml", "--json")
     told = json.loads(out)
@@ -323,10 +323,10 @@ def test_the_live_line_has_the_targets_money_in_it():
     paid = {"status": "decided", "pass": True, "usage": {"cost": 0.01}}
     for spent in (0.5, 1.0):
         progress.hear("pass", {**paid, "target_spent": spent})
-    assert "$1.0200" in progress.words
+    assert "$1.02" in progress.words
     plain = RunProgress("pointwise")
     plain.hear("pass", paid)
-    assert "$0.0100" in plain.words
+    assert "$0.01" in plain.words
 
 
 def functions(home, code: str, rows: list[dict[str, str]], names: str) -> None:

@@ -58,7 +58,7 @@ def test_a_run_in_one_screen(home, capsys):
     assert max(map(len, out.splitlines())) <= 80
     for words in (
         "check: pointwise, finished 20",
-        "pass rate  50% [9.5, 90.5]  1 pass, 1 fail",
+        "pass rate  50% [9.5, 90.5]  1 passed, 1 failed",
         "coverage   50%  2 of 4: 1 inconclusive, 1 not judged",
         "failures   1 x a: server_error",
         "  2  oslo  fail",
@@ -279,7 +279,7 @@ def test_quotes_that_are_not_there_and_repetitions(home, capsys):
         "  user: hello\n",
         '  assistant calls look({"at": 1})\n',
         "… 20 more messages (--full)",
-        "x  FAIL*  a stand-in · weight 2 · answered by other-model · $0.0200 · 4 calls, 2 of them retries",
+        "x  FAIL*  a stand-in · weight 2 · answered by other-model · $0.02 · 4 calls, 2 of them retries",
         "asked 2 times: FAIL, PASS",
         "  found: “is there”\n",
         "  not found: “is not”\n",
@@ -327,7 +327,7 @@ def test_what_jury_judge_left_behind_is_shown_too(home, capsys):
     assert "jury show 'out dir' 2 " in out
     code, out, _ = jury(capsys, "show", "out dir")
     assert code == 0
-    assert "pass rate  33.3% [6.1, 79.2]  1 pass, 2 fail" in out
+    assert "pass rate  33.3% [6.1, 79.2]  1 passed, 2 failed" in out
     assert "  2  oslo  fail" in out
     _, out, _ = jury(capsys, "show", "out dir", "oslo", "--prompt")
     assert "  Capital of Norway?" in out

@@ -72,7 +72,7 @@ def test_a_finished_run_is_one_line_and_its_end(home, capsys):
             add(writer, f"i{i}", i > 0)
     code, out, err = jury(capsys, "watch", "run")
     assert (code, err) == (0, "")
-    assert out == ("4 items · pass rate 75% [30.1, 95.4] · 3 pass, 1 fail · $2.00\nfinished   jury show run\n")
+    assert out == ("4 items · pass rate 75% [30.1, 95.4] · 3 passed, 1 failed · $2.00\nfinished   jury show run\n")
     code, out, _ = jury(capsys, "watch", "run", "--json")
     assert out.count("\n") == 1
     said = json.loads(out)
@@ -153,7 +153,7 @@ def test_a_run_that_goes_on_is_followed_to_its_end(home):
     one.found(lines.append)
     one.total = 6
     one.follow(lambda: lines.append(one.line))
-    assert lines[0] == "0 of 6 items · pass rate undefined · 0 pass, 0 fail"
+    assert lines[0] == "0 of 6 items · pass rate undefined · 0 passed, 0 failed"
     assert lines[2].startswith("2 of 6 items · pass rate 50%")
     assert lines[2].endswith("· 4 s left")
     assert lines[-1].startswith("6 of 6 items")
@@ -297,7 +297,7 @@ def test_live_on_a_terminal(home, no_color):
         os.close(slave)
         shown = _read(master, lambda text: "1 of 4 items" in text)
         add(writer, "i1", False)
-        shown += _read(master, lambda text: "1 pass, 1 fail" in text)
+        shown += _read(master, lambda text: "1 passed, 1 failed" in text)
         writer.save(manifest("pointwise", ["x"], Boolean()))
     shown += _read(master, lambda text: "finished" in text)
     assert watch.wait(timeout=30) == 0

@@ -29,6 +29,7 @@ from jury.sessions.checks import code_check
 from jury.sessions.recording import record
 from jury.store import Label, Run
 from jury.transcripts import load_session
+from jury.wording import COUNTED
 from tests import report_runs, virtual_time
 from tests.report_runs import run, seat
 
@@ -337,7 +338,7 @@ def test_spend_is_unknown_where_a_price_is(tmp_path: Path):
 
     rows = [{"id": "a", "output": "x"}, {"id": "b", "output": "y"}]
     known = facts(run(tmp_path / "known", rows, criteria="?", judges=[priced(0.25)])).head
-    assert (known.cost, known.cost_text, known.input_tokens) == (0.5, "$0.5000", 20)
+    assert (known.cost, known.cost_text, known.input_tokens) == (0.5, "$0.50", 20)
     unknown = facts(run(tmp_path / "unknown", rows, criteria="?", judges=[priced(None), priced(0.25)])).head
     assert (unknown.cost, unknown.cost_text) == (None, "unknown")
 
@@ -419,7 +420,7 @@ def test_items_that_judges_did_not_get_to_are_not_judged(tmp_path: Path, kind: s
     assert (left.status, left.reason) == ("inconclusive", "deadline")
     assert (left.word, left.flags) == ("not judged", ("not_judged",))
     assert found.head.outcomes == {good.outcome: 1, "not_judged": 1}
-    assert f"1 of 2 (1 {good.outcome}, 1 not judged)" in to_markdown(found)
+    assert f"1 of 2 (1 {COUNTED.get(good.outcome, good.outcome)}, 1 not judged)" in to_markdown(found)
     assert 'data-flag="not_judged"' in html(found)
     if found.pairs is not None:
         assert found.pairs.counts == {"A": 0, "B": 0, "tie": 1, "inconclusive": 0, "not_judged": 1}

@@ -162,7 +162,7 @@ def test_markdown_shows_texts_and_makes_nothing_of_them():
 def test_markdown_of_a_run_says_the_rate_the_findings_and_what_to_read(report: Report):
     text = written(report, "md").decode("utf-8")
     assert "| pass rate | 75% (" in text
-    assert "| coverage | 88.9%: 8 of 9 (6 pass, 2 fail, 1 not judged) |" in text
+    assert "| coverage | 88.9%: 8 of 9 (6 passed, 2 failed, 1 not judged) |" in text
     assert "**2 x** The digits are joined, they are not added." in text
     assert "| s6 | fail | one: fail, two: fail, odd: fail |" in text
     assert "## Read some that pass" in text

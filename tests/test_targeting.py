@@ -253,7 +253,7 @@ def test_a_function_that_costs_more_than_it_says_ends_the_asking(tmp_path, caplo
     report = run_sync(spec_of(target, budget=9, limits={"target": {"concurrency": 1}}), tmp_path)
     assert (len(asked), report.spent) == (1, 0.25)
     assert report.totals["reasons"] == {"budget": 5}  # the judge of the first is not asked either
-    assert "the target bot did cost $0.2500 and has max_cost 0.1" in caplog.text
+    assert "the target bot did cost $0.25 and has max_cost 0.1" in caplog.text
 
 
 def test_a_judge_function_that_costs_something_says_how_much(tmp_path, caplog):
@@ -272,7 +272,7 @@ def test_a_judge_function_that_costs_something_says_how_much(tmp_path, caplog):
     silent = run_sync(spec(), tmp_path / "silent")
     assert len(asked) < 6
     assert silent.totals["reasons"]["budget"] == 6 - len(asked)
-    assert "judge paying did cost $0.2500 and says no max_cost" in caplog.text
+    assert "judge paying did cost $0.25 and says no max_cost" in caplog.text
     asked.clear()
     capped = run_sync(spec(max_cost=0.25), tmp_path / "capped")
     assert (len(asked), capped.spent) == (3, 0.75)

@@ -12,6 +12,7 @@ from rich.table import Table
 from jury.cli.tables import show, stdout
 from jury.plain import to_plain
 from jury.stats import Estimate
+from jury.wording import value_word
 
 
 def share(estimate: Estimate) -> str:
@@ -61,7 +62,7 @@ def short_why(estimate: Estimate) -> str:
 
 def said(value: object) -> str:
     """A verdict or a label as a word: `pass` and `fail`, a label, a score."""
-    return {True: "pass", False: "fail"}[value] if isinstance(value, bool) else "-" if value is None else str(value)
+    return "-" if value is None else value_word(value)
 
 
 def p_value(p: float | None) -> str:

@@ -46,7 +46,7 @@ from jury.cli.tables import facts, stdout
 from jury.errors import ConfigError
 from jury.stats import Estimate
 from jury.store import Label, Run
-from jury.summary import count
+from jury.wording import count, dollars
 
 _ASK = "How were the labelled items drawn"
 MOST = 20  # items listed
@@ -271,7 +271,7 @@ def _worth_lines(found: Worth) -> Iterator[tuple[str, str]]:
     if found.against_best is not None:
         yield "panel - best judge", cell(points, found.against_best.difference)
     if found.cheapest is not None:
-        price = f", ${found.cheapest.price:.4f} an item" if found.cheapest.price else ""
+        price = f", {dollars(found.cheapest.price)} an item" if found.cheapest.price else ""
         yield "cheapest that do", f"{', '.join(found.cheapest.judges)}: {cell(share, found.cheapest.same)}{price}"
     yield "price", _price(found)
     more = cell(share, found.one_more)
@@ -285,7 +285,7 @@ def _worth_lines(found: Worth) -> Iterator[tuple[str, str]]:
 def _price(found: Worth) -> str:
     if found.price is None:
         return "unknown"
-    return f"${found.price:.4f} for each decided item" if found.price else "free"
+    return f"{dollars(found.price)} for each decided item" if found.price else "free"
 
 
 def worth(folder: str, labels: str | None, as_data: bool) -> int:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from jury.brief import voted
 from jury.cli import exits, tables
 from jury.cli.prompt_view import asked_of, print_asked
 from jury.cli.writing import print_json
@@ -21,6 +22,7 @@ from jury.results import Comparison, CriterionResult, EvidenceCheck, Judgment, P
 from jury.store import Run, StoredItem
 from jury.store.records import standing
 from jury.store.run import result_of
+from jury.wording import marked, value_word
 
 _LINES, _LETTERS = 12, 1_000  # of a text that is not asked for in full
 _TURNS = 12  # of a transcript
@@ -95,8 +97,8 @@ def _told(count: int) -> str:
 
 def _labelled(label: Mapping[str, Any]) -> str:
     values = cast("Mapping[str, Any]", label["values"])
-    said = ", ".join(f"{k} {tables.value_text(v, None)}" for k, v in values.items() if v is not None)
-    said = said or ("no verdict" if label["value"] is None else tables.value_text(label["value"], None))
+    said = ", ".join(f"{k} {value_word(v)}" for k, v in values.items() if v is not None)
+    said = said or ("no verdict" if label["value"] is None else value_word(label["value"]))
     return f"{said} ({label['note']})" if label["note"] else said
 
 
@@ -139,7 +141,7 @@ class _View:
             self._facts([("verdict", "none yet"), *(("label", tables.visible(text)) for text in labels)])
             return
         said = tables.verdict_text(result)
-        used = _voted(result)
+        used = voted(result)
         agreement = f", agreement {result.agreement:.2g}" if result.agreement is not None else ""
         lines: list[tuple[str, str | Text]] = [("verdict", Text.assemble(said, f"  {used}{agreement}"))]
         if result.explanation:
@@ -181,7 +183,7 @@ class _View:
     def _criterion(self, one: CriterionResult) -> None:
         kind = "error" if one.reason == "errors" else "inconclusive" if one.status == "inconclusive" else None
         passed = {True: "pass", False: "fail", None: kind}[one.passed]
-        value = tables.word(tables.value_text(one.value, one.passed, marked=True), passed or str(one.value).lower())
+        value = tables.word(marked(one.value, one.passed), passed or str(one.value).lower())
         marks = [w for w, on in (("found by code", one.code), ("on a part of the session", one.partial)) if on]
         line = Text.assemble((tables.visible(one.key), "bold"), "  ", value)
         line.append("".join(f"  {m}" for m in marks), style="dim")
@@ -203,7 +205,7 @@ class _View:
     def _repetitions(self, vote: Vote) -> None:
         plain = [j for j in vote.judgments if j.criterion is None]
         if len(plain) > 1:
-            said = [tables.value_text(j.verdict.value, None) if j.verdict.decided else _undecided(j.verdict)
+            said = [value_word(j.verdict.value) if j.verdict.decided else _undecided(j.verdict)
                     for j in plain]  # fmt: skip
             self._print(Text(f"asked {tables.count(len(plain), 'time')}: {', '.join(said)}", style="dim"), 2)
 
@@ -214,7 +216,7 @@ class _View:
             if value not in (None, "", [], {}):
                 self._print(Text(f"{name}: {self._short(_plain(value))}"), 2)
         for key, part in verdict.parts.items():
-            value = tables.value_text(part.value, None) if part.decided else _undecided(part)
+            value = value_word(part.value) if part.decided else _undecided(part)
             self._print(Text.assemble((key, "bold"), f"  {value}"), 2)
             self._said(part.explanation, 4)
             self._quotes(part.evidence, check, 4)
@@ -266,20 +268,6 @@ class _View:
 
     def _print(self, text: Text, indent: int = 0) -> None:
         tables.show(self.console, Padding(text, (0, 0, 0, indent)) if indent else text)
-
-
-def _voted(result: PanelResult | Comparison) -> str:
-    """`2 of 3 voted fail`; where votes are no words, or none of them won, how many decided."""
-    if not result.seats:
-        return "nobody was asked"
-    said = result.winner if isinstance(result, Comparison) else result.value
-    number = isinstance(said, int | float) and not isinstance(said, bool)
-    if number or result.status not in ("decided", "not_applicable"):
-        return f"{result.seats_used} of {tables.count(result.seats, 'vote')} decided"
-    for_it = sum(vote.decided and vote.value == said for vote in result.votes)
-    word = tables.value_text(said, None)
-    out = f", {result.seats - result.seats_used} did not decide" if result.seats > result.seats_used else ""
-    return f"{for_it} of {result.seats} voted {word}{out}"
 
 
 def _panel_facts(result: PanelResult) -> list[tuple[str, str | Text]]:

@@ -11,20 +11,20 @@ from rich.text import Text
 
 from jury.budget import Budget
 from jury.cli.quoting import quote
-from jury.cli.tables import count
 from jury.runner import RunSpec, outlook
 from jury.runner.describe import AnyJury, seats_of
 from jury.runner.governors import Governors
+from jury.wording import count, dollars
 
 
-def capped(jury: AnyJury, dollars: float | None) -> Budget | None:
+def capped(jury: AnyJury, limit: float | None) -> Budget | None:
     """Puts a budget before every judge, where there is one; the jury asks nobody beyond it from now on.
 
     Raises `ConfigError` for an amount that is none, and for a judge whose price nobody knows.
     """
-    if dollars is None:
+    if limit is None:
         return None
-    budget = Budget(dollars)
+    budget = Budget(limit)
     govern = Governors(RunSpec(concurrency=max(1, jury.spec.max_concurrency)), budget)
     govern.check(seats_of(jury))
     for seat in seats_of(jury):
@@ -53,7 +53,7 @@ def left_lines(totals: Mapping[str, Any], spent: float) -> list[tuple[str, str |
     left = outlook(totals, spent)
     if left is None:
         return []
-    rest = f", about ${left.rest:.4f}" if left.rest is not None else ""
+    rest = f", about {dollars(left.rest)}" if left.rest is not None else ""
     told = f"used up: {count(left.left, 'item')} not asked about{rest}"
     lines: list[tuple[str, str | Text]] = [("budget", told)]
     if left.rate is not None:

@@ -12,6 +12,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from jury.wording import counted
+
 EVERY_S = 10.0  # between two plain lines
 
 
@@ -81,8 +83,8 @@ class Progress(AbstractContextManager["Progress"]):
 
     @property
     def words(self) -> str:
-        """`12 pass, 3 fail`, in the order of frequency."""
-        return ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in self._counts.most_common())
+        """`12 passed, 3 failed`, in the order of frequency."""
+        return counted(self._counts.most_common())
 
     @property
     def seconds(self) -> float:

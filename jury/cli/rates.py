@@ -9,6 +9,7 @@ from jury.cli import tables
 from jury.runner.totals import Totals
 from jury.stats import wilson
 from jury.summary import beside
+from jury.wording import counted
 
 
 def quoted(text: str) -> str:
@@ -38,9 +39,9 @@ def rate_words(totals: Totals) -> str:
 
 
 def count_words(totals: Totals) -> str:
-    """`99 pass, 21 fail`; `3 a, 4 b, 1 tie`."""
+    """`99 passed, 21 failed`; `3 A, 4 B, 1 tie`."""
     names = ("a", "b", "tie") if totals.kind == "pairwise" else ("pass", "fail")
-    return ", ".join(f"{totals.counts[n]} {n.upper() if len(n) == 1 else n}" for n in names)
+    return counted((name, totals.counts[name]) for name in names)
 
 
 def other_words(totals: Totals) -> str:

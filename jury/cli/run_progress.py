@@ -8,7 +8,7 @@ from typing import Any
 
 from jury.cli.progress import Progress
 from jury.runner.totals import Totals
-from jury.summary import count
+from jury.wording import count, dollars
 
 
 class RunProgress(Progress):
@@ -34,7 +34,7 @@ class RunProgress(Progress):
 
     @property
     def words(self) -> str:
-        """`12 pass, 3 fail · coverage 98% · $0.1200 · 2 failed calls · 40 s left`."""
+        """`12 passed, 3 failed · coverage 98% · $0.12 · 2 failed calls · 40 s left`."""
         parts = (super().words, self._coverage, self._money, self._failures, self._left)
         return " · ".join(part for part in parts if part)
 
@@ -47,7 +47,7 @@ class RunProgress(Progress):
     def _money(self) -> str:
         saved = f", {count(self.totals.calls_saved, 'call')} saved" if self.totals.calls_saved else ""
         spent = self.spent + self.target_spent
-        return f"${spent:.4f}{saved}" if spent or saved else ""
+        return f"{dollars(spent)}{saved}" if spent or saved else ""
 
     @property
     def _failures(self) -> str:

@@ -217,7 +217,7 @@ def _lines(report: RunReport, seen: _Seen) -> list[tuple[str, str | Text]]:
     whose = "judges" if report.target is not None else "cost"
     lines.append((whose, f"{spent} now; {_cost(report)} in all, {tables.count(totals['calls'], 'call')}"))
     if report.unsure:
-        lines.append(("", f"and at most ${report.unsure:.4f} for calls that were lost on the way"))
+        lines.append(("", f"and at most {tables.dollars(report.unsure)} for calls that were lost on the way"))
     lines += left_lines(totals, report.spent)
     lines.append(("folder", str(report.folder)))
     return [*lines, *_next(report)]

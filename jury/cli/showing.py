@@ -156,7 +156,7 @@ def lines(run: Run, seen: Seen) -> list[tuple[str, str | Text]]:
     if totals.flips:
         made.append(("flips", ", ".join(f"{n} {kind}" for kind, n in totals.flips.most_common())))
     if totals.reasons:
-        made.append(("undecided", ", ".join(f"{n} {tables.reason(r)}" for r, n in totals.reasons.most_common())))
+        made.append(("undecided", tables.reasons(totals.reasons)))
     for i, (kind, n) in enumerate(totals.failures.most_common(_MOST_KINDS)):
         detail = totals.details.get(kind)
         told = f"{n} x {tables.shorten(kind, 120)}" + (f": {tables.shorten(detail, 160)}" if detail else "")

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from jury.brief import verdict_word, vote_word
 from jury.cli.tally import Kept, Tally
 from jury.results import Comparison, PairVote, PanelResult, Usage, Vote
-from jury.summary import Summary, WinRate, beside, count, outcome, percent, unasked
+from jury.summary import Summary, WinRate, beside, outcome
+from jury.wording import count, counted, dollars, percent, reason, reasons, shorten, visible
 
 NARROWEST = 12  # columns for the reasons; below, -o DIR has them
 WIDEST = 110  # columns; wider lines are hard to read
 FEWEST = 20  # columns; where there are fewer, lines break
 NOT_ASKED = "·"
-_ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 MOST_COLUMNS = 5  # judges with a column of their own; the votes of more are counted
 STYLES = {
     "pass": "green",
@@ -34,16 +33,6 @@ STYLES = {
     "A": "green",
     "B": "blue",
     "tie": "cyan",
-}
-_REASONS = {
-    "tie": "tied",
-    "no_majority": "no majority",
-    "quorum": "too few votes",
-    "errors": "no usable reply",
-    "abstained": "abstained",
-    "rule": "no word from the aggregator",
-    "budget": "no money left",
-    "deadline": "out of time",
 }
 
 
@@ -124,66 +113,22 @@ def _cells(kept: Kept, judges: Sequence[str], names: bool) -> list[Text]:
 
 def verdict_text(result: PanelResult | Comparison) -> Text:
     """The verdict in a word or two."""
-    if unasked(result):
-        return word("not judged")
-    if isinstance(result, Comparison):
-        return word("not judged" if result.status == "not_judged" else result.winner)
-    kind = outcome(result)
-    if kind in ("inconclusive", "error", "not_judged"):
-        return word(kind.replace("_", " "))
-    return word(value_text(result.value, result.passed, marked=True), kind)
-
-
-def value_text(value: Any, passed: bool | None, *, marked: bool = False) -> str:
-    """A value as people read it; `marked`: and whether it passes."""
-    if isinstance(value, bool):
-        return "pass" if value else "fail"
-    text = value if isinstance(value, str) else f"{value:.3g}"
-    if not marked or passed is None or text.casefold() in ("pass", "fail"):
-        return text
-    return f"{text} ({'pass' if passed else 'fail'})"
+    said = verdict_word(result)
+    return word(said, said if said in STYLES or isinstance(result, Comparison) else outcome(result))
 
 
 def vote_text(vote: Vote | PairVote | None) -> Text:
     """A vote in a word; `*` marks a stand-in."""
     if vote is None:
         return Text(NOT_ASKED, style="dim")
-    mark = "*" if vote.replacement else ""
-    if isinstance(vote, PairVote) and vote.flipped:
-        return word(f"flip{mark}", "flip")
-    if vote.decided and vote.value is not None:
-        kind = {True: "pass", False: "fail"}.get(vote.value) if isinstance(vote.value, bool) else str(vote.value)
-        return word(value_text(vote.value, None) + mark, kind)
-    if vote.failed:
-        return word(f"error{mark}", "error")
-    return word(f"none{mark}", "abstained")
+    said = vote_word(vote)
+    return word(said, {"none": "abstained"}.get(said.removesuffix("*"), said.removesuffix("*")))
 
 
 def _why(result: PanelResult | Comparison) -> str:
     if result.explanation:
         return result.explanation.removeprefix("No verdict: ").removeprefix("Not judged: ")
-    return _REASONS.get(result.reason or "", "")
-
-
-def visible(text: str) -> str:
-    """Control characters and marks that turn the direction of writing, as escapes: judged texts move no cursor."""
-    return _ACTING.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
-
-
-def shorten(text: str, length: int) -> str:
-    """A text on one line, cut to a length; what would act on a terminal is shown as an escape."""
-    flat = visible(" ".join(text[: 50 * length].split()))
-    return flat if len(flat) <= length else flat[: length - 1].rstrip() + "…"
-
-
-def dollars(cost: float) -> str:
-    """`$0`, `$0.0123`, `$12.30`."""
-    return "$0" if cost == 0 else f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
-
-
-def reason(name: str) -> str:
-    """Why there is no verdict, in words."""
-    return _REASONS.get(name, name.replace("_", " "))
+    return reason(result.reason)
 
 
 def so_far(judged: int, total: int | None) -> str:
@@ -248,7 +193,8 @@ def summary_lines(summary: Summary, tally: Tally) -> list[tuple[str, str | Text]
     rated = summary.n_pass + summary.n_fail
     if rated:
         rate = percent(summary.n_pass, rated) + interval(summary.n_pass, rated)
-        lines.append(("pass rate", Text(f"{rate}  {summary.n_pass} passed, {summary.n_fail} failed", style="bold")))
+        rates = [("pass", summary.n_pass), ("fail", summary.n_fail)]
+        lines.append(("pass rate", Text(f"{rate}  {counted(rates)}", style="bold")))
     elif not summary.n_unrated:
         lines.append(("pass rate", Text("undefined  nothing passed or failed", style="bold")))
     if tally.values:
@@ -266,7 +212,7 @@ def comparison_lines(rate: WinRate, tally: Tally) -> list[tuple[str, str | Text]
     if rate.win_rate_a is not None:
         share = percent(2 * rate.n_a + rate.n_tie, 2 * rate.n_judged)
         share += interval(rate.n_a + rate.n_tie // 2, rate.n_judged)
-        counts = f"A {rate.n_a}, B {rate.n_b}, tie {rate.n_tie}"
+        counts = counted([("a", rate.n_a), ("b", rate.n_b), ("tie", rate.n_tie)])
         lines.append(("win rate A", Text(f"{share}  {counts} (a tie counts half)", style="bold")))
     else:
         lines.append(("win rate A", Text("undefined  no pair was decided", style="bold")))
@@ -293,7 +239,7 @@ def _common(tally: Tally) -> list[tuple[str, str | Text]]:
         told = f"{percent(tally.unanimous, tally.several)}  unanimous on {tally.unanimous} of {tally.several}"
         lines.append(("agreement", told))
     if tally.reasons:
-        lines.append(("undecided", ", ".join(f"{_REASONS.get(r, r)} {n}" for r, n in tally.reasons.most_common())))
+        lines.append(("undecided", reasons(tally.reasons)))
     for i, ((judge, kind), (n, detail)) in enumerate(tally.errors.items()):
         lines.append(("errors" if i == 0 else "", word(f"{n} {kind} by {judge}: {shorten(detail, 160)}", "error")))
     if tally.empty:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jury.results import Comparison, PairVote, PanelResult, Vote
+from jury.wording import value_word
 
 _SIDES = {"ab": {"A": "Answer 1", "B": "Answer 2"}, "ba": {"A": "Answer 2", "B": "Answer 1"}}
 LONGEST = 2_000  # characters of a judge's reasons
@@ -23,6 +24,4 @@ def said(result: PanelResult | Comparison | Vote | PairVote, shown: str | None =
     value = result.winner if isinstance(result, Comparison) else result.value
     if value is None:
         return "no verdict"
-    if isinstance(value, bool):
-        return "pass" if value else "fail"
-    return _SIDES.get(shown or "", {}).get(value, value) if isinstance(value, str) else f"{value:g}"
+    return _SIDES.get(shown or "", {}).get(value, value) if isinstance(value, str) else value_word(value)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from jury.report import words
 from jury.report.parts import Difference, Head, ItemFacts, PairFacts, PanelFacts, Rate, Report
+from jury.wording import counted
 
 MOST = 50  # items that are listed
 MOST_FINDINGS = 15
@@ -62,7 +63,7 @@ def _head(head: Head) -> Iterator[str]:
     rows = [(head.rate_name, _told(head.rate))]
     if head.mean is not None:
         rows.append(("mean", _told(head.mean)))
-    counts = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in head.outcomes.items())
+    counts = counted(head.outcomes.items())
     rows.append(("coverage", f"{head.coverage.text}: {head.answered} of {head.total} ({counts})"))
     rows.append(("corrected rate", plain(head.corrected_why) if head.corrected is None else _told(head.corrected)))
     if head.gate is not None:
@@ -135,7 +136,7 @@ def _pairs(pairs: PairFacts | None) -> Iterator[str]:
         return
     yield "## Pairs"
     yield ""
-    counts = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in pairs.counts.items())
+    counts = counted(pairs.counts.items())
     kinds = ", ".join(f"{n} {kind}" for kind, n in pairs.flip_kinds.items() if n)
     yield f"A wins {_told(pairs.win_rate)} ({counts}). Votes that changed with the order: {_told(pairs.flips)}" + (
         f" ({kinds})." if kinds else "."

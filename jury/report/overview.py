@@ -10,6 +10,7 @@ from jury.report import words
 from jury.report.layout import SIGNS, badge, capital, first, interval, key, meter, sentence, strip
 from jury.report.markup import Content, Markup, own, remark, tag
 from jury.report.parts import Head, Report
+from jury.wording import COUNTED
 
 _LONG = 400  # characters of what was asked; the rest is folded
 KINDS = {"pointwise": "one answer each", "pairwise": "pairs of answers", "rubric": "by a rubric", "session": "sessions"}
@@ -77,7 +78,7 @@ def _rate(head: Head) -> Markup:
 
 def _coverage(head: Head) -> Markup:
     rest = {k: n for k, n in head.outcomes.items() if n}
-    items = [tag("li", key(k), f"{n:,} ", SIGNS.get(k, ("", k))[1]) for k, n in rest.items()]
+    items = [tag("li", key(k), f"{n:,} ", COUNTED.get(k, SIGNS.get(k, ("", k))[1])) for k, n in rest.items()]
     return _tile(
         "coverage",
         head.coverage.text,

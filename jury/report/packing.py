@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from jury.report.markup import whole
 from jury.report.parts import FLAGS, ItemFacts, Report, VoteFacts
+from jury.wording import dollars
 
 PER_PART = 64  # items
 HEAVY = 600_000  # characters of one part, from where the next begins
@@ -90,7 +91,9 @@ def why(item: ItemFacts) -> str:
 
 def detail(item: ItemFacts) -> dict[str, Any]:
     """Everything of an item but its prompts and raw replies; what is empty is left out."""
-    made: dict[str, Any] = _lean(item, frozenset(("votes", "asked")))
+    made: dict[str, Any] = _lean(item, frozenset(("votes", "asked", "cost")))
+    if item.cost:
+        made["cost"] = dollars(item.cost)
     if item.votes:
         made["votes"] = [_lean(vote, frozenset(("answers",))) for vote in item.votes]
     return made

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 from jury.report.parts import Rate
 from jury.stats import Estimate
-from jury.summary import count, percent
+from jury.wording import count, dollars, percent
+from jury.wording import value_word as shown
 
 UNDEFINED = "n/a"
 __all__ = ["UNDEFINED", "count", "money", "number", "percent", "points", "rate", "share", "shown"]
@@ -53,18 +52,7 @@ def money(cost: float | None, calls: int) -> str:
     >>> money(0.0312, 12), money(None, 3), money(None, 0)
     ('$0.0312', 'unknown', '$0')
     """
-    if cost is None:
-        return "unknown" if calls else "$0"
-    return "$0" if cost == 0 else f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
-
-
-def shown(value: object) -> str:
-    """A verdict's value as a word."""
-    if isinstance(value, bool):
-        return "pass" if value else "fail"
-    if isinstance(value, float):
-        return f"{value:.4g}" if math.isfinite(value) else UNDEFINED
-    return UNDEFINED if value is None else str(value)
+    return "unknown" if cost is None and calls else dollars(cost or 0.0)
 
 
 def _made(found: Estimate, hits: float | None, text: str) -> Rate:

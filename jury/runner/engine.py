@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jury import sync
+from jury.brief import Brief, Row
 from jury.budget import Budget
 from jury.cache import opened
 from jury.errors import ConfigError, DataError, JuryError
@@ -47,6 +48,7 @@ from jury.store import RunManifest, RunWriter, StoredResult
 from jury.store.index import short
 from jury.store.lines import decode, digest
 from jury.streams import as_completed
+from jury.summary import told
 from jury.tasks import in_thread
 
 _ITEMS_PER_CALL = 2  # items in flight for each call of one provider: a slow seat must not leave the others idle
@@ -54,7 +56,7 @@ _BREATH = 200  # items skipped before the calls in flight get their turn
 
 
 @dataclass(frozen=True, slots=True)
-class RunReport:
+class RunReport(Brief):
     """What came of one pass. `totals` count every item of the data, `asked` the questions of this pass.
 
     `spent`: US dollars of all passes, the target's among them; `target`: what was asked of it in this one, None without
@@ -76,6 +78,10 @@ class RunReport:
     fault: JuryError | None = None
     target: Outcomes | None = None
     target_spent: float = 0.0
+
+    def _brief(self) -> list[Row]:
+        ended = "" if self.finished else f"; not finished{f': {self.fault}' if self.fault else ''}"
+        return [*told(self.totals), ("folder", f"{self.folder}{ended}", "")]
 
 
 @dataclass

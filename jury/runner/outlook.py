@@ -14,6 +14,7 @@ from jury.results import Comparison, PanelResult
 from jury.runner.describe import AnyJury, cascade_of
 from jury.store import Run
 from jury.store.manifest import FILE as MANIFEST
+from jury.wording import dollars
 
 R = TypeVar("R", bound=PanelResult | Comparison)
 ASSUMED = 1 / 3  # of the items on which a tier does not agree, before anything is known
@@ -61,7 +62,7 @@ def for_money(result: R, budget: Budget | None) -> R:
     failures = (j.verdict.failure for v in result.votes for j in v.judgments)
     if not any(f is not None and f.kind == "budget" for f in failures):
         return result
-    told = f"Not judged: {budget.why or f'the budget of ${budget.limit:g} does not allow it'}."
+    told = f"Not judged: {budget.why or f'the budget of {dollars(budget.limit)} does not allow it'}."
     return unasked(result, "budget", told)
 
 

@@ -29,6 +29,7 @@ from jury.store.index import Index
 from jury.store.lines import digest, encode, parse
 from jury.store.outputs import OUTPUTS, output_from_dict, output_to_dict
 from jury.targets import Made, Question, Target
+from jury.wording import dollars
 
 NAME = "target"  # of functions and addresses, in `limits`
 
@@ -201,7 +202,7 @@ def unpaid(entry: Entry, limit: float) -> PanelResult:
     return PanelResult(
         status="inconclusive",
         reason="budget",
-        explanation=f"Not judged: the budget of ${limit:g} does not allow to ask the target.",
+        explanation=f"Not judged: the budget of {dollars(limit)} does not allow to ask the target.",
         value=INCONCLUSIVE,
         item_id=entry.item.id,
         trace_id=entry.item.trace_id,

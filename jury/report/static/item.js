@@ -177,7 +177,7 @@ function itemBody(item, at, data, raws, body) {
   const people = Object.entries(item.people || {});
   const rest = Object.entries(item.row || {});
   const about = [item.agreement !== undefined && item.agreement !== null ? `agreement ${Math.round(100 * item.agreement)}%` : "",
-    item.calls ? `${item.calls} calls` : "", item.cost ? `$${item.cost.toFixed(4)}` : "", data.before && data.before[at] ? `was ${data.before[at]} in the other run` : ""].filter(Boolean);
+    item.calls ? `${item.calls} calls` : "", item.cost || "", data.before && data.before[at] ? `was ${data.before[at]} in the other run` : ""].filter(Boolean);
   const told = item.explanation && !(item.votes || []).some((v) => v.explanation === item.explanation);
   body.replaceChildren(...[
     el("div", { class: "facts" }, badge(item.outcome, item.word), about.map((one) => el("span", {}, tidy(one))),
