@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from datetime import date
 
 import pytest
 
@@ -461,3 +462,78 @@ def test_data_nested_too_deep_ends_the_pass_with_a_word(kind, tmp_path):
     assert isinstance(report.fault, DataError)
     assert (report.fault.kind, report.judged) == ("too_deep", 0)
     assert "item deep: its data is nested too deep" in str(report.fault)
+
+
+@pytest.mark.parametrize("harm", [None, "old", "torn"])
+def test_a_finished_run_makes_nothing_of_rows_that_it_knows(tmp_path, monkeypatch, harm):
+    """Also where the index was lost: the first start after that looks at each item, the next one at none."""
+    provider = by_text({})
+    first = run_sync(spec_of(provider), tmp_path)
+    if harm is not None:
+        (tmp_path / "index.sqlite").write_bytes(b"x" * 5000 if harm == "torn" else b"")
+        assert run_sync(spec_of(provider), tmp_path).skipped == 6
+    monkeypatch.setattr("jury.runner.engine.made", lambda *_: pytest.fail("an item was made"))
+    again = run_sync(spec_of(provider), tmp_path)
+    assert (again.skipped, again.totals, len(provider.requests)) == (6, first.totals, 6)
+
+
+def test_a_known_row_is_known_by_all_that_it_holds(tmp_path):
+    """Row by row what another value, column, place or kind of value does to a run that is finished."""
+    rows = [{"id": f"r{i}", "input": "q", "output": f"a{i}", "expected_output": None, "n": 1} for i in range(8)]
+    provider = by_text({})
+    run_sync(spec_of(provider, rows=rows), tmp_path)
+    changes = [
+        {"output": "b"},
+        {"n": 2},
+        {"n": 1.0},
+        {"n": True},
+        {"new": "x"},
+        {"expected_output": "e"},
+        {"id": "s"},
+        {},
+    ]
+    changed = [{**row, **change} for row, change in zip(rows, changes, strict=True)]
+    second = run_sync(spec_of(provider, rows=changed), tmp_path)
+    assert (second.judged, second.skipped) == (7, 1)
+    assert [i.row["n"] for i in Run.open(tmp_path).items()][:4] == [1, 2, 1.0, True]
+    other = run_sync(spec_of(provider, rows=changed, map={"expected_output": "output"}), tmp_path)
+    assert (other.judged, other.skipped) == (8, 0)
+
+
+def test_data_in_another_order_are_known_all_the_same(tmp_path):
+    provider = by_text({"a2": NO})
+    first = run_sync(spec_of(provider), tmp_path)
+    for rows in (ROWS[::-1], ROWS[3:], [{"id": "new", "input": "x", "output": "y"}, *ROWS]):
+        again = run_sync(spec_of(provider, rows=rows), tmp_path)
+        assert again.judged == sum(row["id"] == "new" for row in rows)
+    assert again.totals["n_pass"] == first.totals["n_pass"] + 1
+    assert len(provider.requests) == 7
+
+
+def test_rows_of_values_that_json_does_not_know_are_known_too(tmp_path):
+    rows = [{"id": f"r{i}", "input": "q", "output": f"a{i}", "when": date(2026, 1, i + 1)} for i in range(3)]
+    provider = by_text({})
+    run_sync(spec_of(provider, rows=rows), tmp_path)
+    assert run_sync(spec_of(provider, rows=rows), tmp_path).skipped == 3
+    rows[1]["when"] = date(2027, 1, 1)
+    again = run_sync(spec_of(provider, rows=rows), tmp_path)
+    assert (again.judged, again.skipped) == (1, 2)
+
+
+def test_failures_of_known_rows_are_asked_again_until_they_are_whole(tmp_path):
+    for left in (2, 2, 0):
+        provider = by_text({"a1": None, "a4": None} if left else {})
+        report = run_sync(spec_of(provider), tmp_path)
+        assert report.asked.failed == left
+    assert run_sync(spec_of(by_text({})), tmp_path).skipped == 6
+
+
+def test_results_that_were_lost_are_made_again_without_a_call(tmp_path):
+    """What a file of the run lost is asked about again; its judgments are there, and cost nothing."""
+    provider = by_text({})
+    run_sync(spec_of(provider), tmp_path)
+    lines = (tmp_path / "results.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "results.jsonl").write_bytes(b"".join(lines[:3]))
+    again = run_sync(spec_of(provider), tmp_path)
+    assert (again.judged, again.skipped, again.asked.recalled, again.asked.live) == (3, 3, 3, 0)
+    assert len(verdicts(tmp_path)) == 6

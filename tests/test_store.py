@@ -536,3 +536,98 @@ def test_a_full_disk_under_the_index_is_said_in_words_and_costs_nothing(tmp_path
     index.close()
     with RunWriter(tmp_path) as writer:
         assert writer.count() == 1
+
+
+def test_an_index_with_a_damaged_page_is_made_anew_from_the_files(tmp_path, caplog):
+    filled(tmp_path, 400)
+    path = tmp_path / INDEX
+    pages = path.read_bytes()
+    path.write_bytes(pages[:4096] + b"\xa5" * (len(pages) - 4096))  # it opens, and what it holds is gone
+    with RunWriter(tmp_path) as writer:
+        assert all(writer.recall(f"k{i}") and writer.known(f"i{i}") for i in range(400))
+        assert writer.count() == 400
+        spent = writer.cost
+    assert "made anew" in caplog.text
+    caplog.clear()
+    with RunWriter(tmp_path) as writer:
+        assert writer.known("i7") is not None
+        assert writer.cost == spent
+    assert not caplog.text
+
+
+@pytest.mark.parametrize("step", ["read", "write"])
+def test_an_index_that_is_damaged_while_it_is_open_is_made_anew(tmp_path, caplog, step):
+    filled(tmp_path, 400)
+    with RunWriter(tmp_path) as writer:
+        index = writer._index
+        index._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        index._db.execute("PRAGMA shrink_memory")
+        path = tmp_path / INDEX
+        path.write_bytes(path.read_bytes()[:4096] + b"\xa5" * (path.stat().st_size - 4096))
+        if step == "write":
+            writer.add_item(StoredItem("i400", 400, "d400", input="q"))
+            writer.add_judgment(StoredJudgment("k400", "i400", judgment()))
+            writer.add_result(result_for("i400"))
+            index.flush()
+            assert writer.known("i400") is not None
+        assert all(writer.recall(f"k{i}") and writer.known(f"i{i}") for i in range(400))
+        assert writer.count() == (401 if step == "write" else 400)
+    assert "index.sqlite is damaged" in caplog.text
+
+
+def test_results_go_with_their_items_when_these_change_places(tmp_path):
+    filled(tmp_path, 6)
+    with RunWriter(tmp_path) as writer:
+        for i in range(6):  # the data the other way round; the results of half of them are not there yet
+            writer.add_item(StoredItem(f"i{i}", 5 - i, f"d{i}", input="q"))
+            if i % 2:
+                writer.add_result(result_for(f"i{i}", False, "t"))
+        seals = [writer.known(f"i{i}").seal for i in range(6)]
+        assert seals == [short("t" if i % 2 else "s") for i in range(6)]
+    known = [short("t" if i % 2 else "s") for i in range(6)]
+    with RunWriter(tmp_path) as writer:
+        assert [writer.known(f"i{i}").seal for i in range(6)] == known
+    assert [(i.id, r.value) for i, r in Run.open(tmp_path).results()] == [
+        (f"i{i}", i % 2 == 0) for i in range(5, -1, -1)
+    ]
+    (tmp_path / INDEX).unlink()
+    with RunWriter(tmp_path) as writer:
+        assert [writer.known(f"i{i}").seal for i in range(6)] == known
+
+
+def test_an_index_of_another_version_is_made_anew(tmp_path, caplog):
+    filled(tmp_path)
+    index = Index(tmp_path)
+    index._db.execute("PRAGMA user_version = 3")
+    index.close()
+    with RunWriter(tmp_path) as writer:
+        assert writer.known("i1") is not None
+    assert "version 3" in caplog.text
+
+
+def test_an_index_that_another_program_holds_is_left_to_it(tmp_path):
+    filled(tmp_path)
+    held = Index(tmp_path)  # as where a network folder has no locks
+    before = (tmp_path / INDEX).stat().st_ino
+    with pytest.raises(DataError, match=r"index.sqlite is held by another program") as caught:
+        Index(tmp_path)
+    assert caught.value.kind == "locked"
+    assert (tmp_path / INDEX).stat().st_ino == before
+    held.close()
+
+
+def test_marks_find_results_by_the_number_of_their_item(tmp_path):
+    filled(tmp_path, 300)
+    with RunWriter(tmp_path) as writer:
+        assert writer.marked(7, 70) is None
+        for i in range(300):
+            writer.add_mark(f"i{i}", i * 10 + 1)
+        writer.add_result(result_for("i3", False), 99)
+    with RunWriter(tmp_path) as writer:
+        told = [writer.marked(i, i * 10 + 1) for i in range(300)]
+        assert [i for i in range(300) if told[i] is None] == [3]
+        whole, brief = told[0]
+        assert whole
+        assert json.loads(brief)["status"] == "decided"
+        assert writer.marked(3, 99) is not None
+        assert writer.marked(299, 11) is None

@@ -7,13 +7,13 @@ Else its seats are asked; the keeper hands out every judgment that was recorded 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from jury import sync
+from jury import __version__, sync
 from jury.brief import Brief, Row
 from jury.budget import Budget
 from jury.cache import opened
@@ -32,7 +32,7 @@ from jury.runner.describe import (
     seats_of,
     voters,
 )
-from jury.runner.entries import Entry, entries, from_stdin
+from jury.runner.entries import Entry, Source, from_stdin, made, mark_of, sources
 from jury.runner.governors import Governors, budget_of, purses, unsure_now
 from jury.runner.halting import Halt
 from jury.runner.keeper import Asked, Keeper, now
@@ -104,30 +104,48 @@ class _Pass:
 
     async def todo(self) -> AsyncIterator[Entry]:
         """The items that must be asked about; the others are counted from their last result."""
-        source = entries(self.spec)
+        source = sources(self.spec)
         waits = from_stdin(self.spec)
+        seal = f"{__version__} {self.seal}"  # another version may read a row in another way
         while not self.halt.asked:
             try:
-                entry = await self.halt.before(in_thread(lambda: _next(source))) if waits else _next(source)
+                found = await self.halt.before(in_thread(lambda: next(source, None))) if waits else next(source, None)
+                if found is None:
+                    return
+                mark = mark_of(found, seal)
+                stored = self._marked(found, mark)
+                entry = made(self.spec, found, mark) if stored is None else None
             except JuryError as error:  # a torn row: what is in flight is paid for, and is finished first
                 self.fault = error
                 return
-            if entry is None:
-                return
-            stored = self._done(entry)
+            if entry is not None:
+                stored = self._done(entry)
             if stored is None:
-                yield entry
+                yield cast("Entry", entry)
                 continue
             self.skipped += 1
             self._count(stored, new=False)
             if self.skipped % _BREATH == 0:
                 await asyncio.sleep(0)
 
+    def _marked(self, source: Source, mark: int) -> Mapping[str, Any] | None:
+        """The result of a row that is known as it is, in brief: no item is made to find it."""
+        known = self.writer.marked(source.number - 1, mark) if mark else None
+        return None if known is None else self._kept(*known)
+
     def _done(self, entry: Entry) -> Mapping[str, Any] | None:
+        """The result of an item, in brief; None where it is to be judged."""
         known = self.writer.known(entry.item.id)
-        if known is None or known.seal != short(self._seal(entry)) or not (known.complete or self.keep_errors):
+        if known is None or known.seal != short(self._seal(entry)):
             return None
-        brief: Mapping[str, Any] = decode(known.brief)
+        if entry.mark and known.number == entry.item.number:  # as after the index was made anew
+            self.writer.add_mark(entry.item.id, entry.mark)
+        return self._kept(known.complete, known.brief)
+
+    def _kept(self, complete: bool, told: str) -> Mapping[str, Any] | None:
+        if not (complete or self.keep_errors):
+            return None
+        brief: Mapping[str, Any] = decode(told)
         errored = self.producer is not None and brief.get("status") == "not_judged"
         return None if errored and not self.keep_errors else brief
 
@@ -144,7 +162,7 @@ class _Pass:
             result: PanelResult | Comparison = unpaid(entry, self.budget.limit if self.budget else 0.0)
         else:
             result = for_money(await judged(self.jury, made), self.budget)
-        stored = self.writer.add_result(StoredResult(item.id, item.number, result, seal, self.voters))
+        stored = self.writer.add_result(StoredResult(item.id, item.number, result, seal, self.voters), entry.mark)
         self.judged += 1
         self._count(stored, new=True)
 
@@ -322,7 +340,3 @@ def _history(it: _Pass, started: str, changed: list[str]) -> dict[str, Any]:
 def _foresight(jury: AnyJury) -> Foresight | None:
     forecaster = None if isinstance(jury, SessionJury) else jury.panel.forecaster
     return forecaster.foresight if forecaster is not None else None
-
-
-def _next(source: Iterator[Entry]) -> Entry | None:
-    return next(source, None)

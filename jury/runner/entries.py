@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import marshal
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from jury.data import DataPoint, Output, ResponsePair
 from jury.datasets import STDIN, Row, rows, to_item, to_pair, to_question
@@ -20,6 +23,8 @@ from jury.store import StoredItem
 from jury.store.lines import digest, encode
 from jury.store.records import tags_of
 
+Source = Row | Recording  # what an item is made of
+
 
 @frozen
 class Entry:
@@ -27,7 +32,7 @@ class Entry:
 
     Where a target makes the output, `output` is None until it has, and the item's digest is of what it is asked.
     The rest is of items that are asked about again: `asked` says who alone is asked, with the criterion, `times` how
-    often each question is put, `questions` what they are where the jury cannot make them.
+    often each question is put, `questions` what they are where the jury cannot make them. `mark`: as of `mark_of`.
     """
 
     item: StoredItem
@@ -38,19 +43,47 @@ class Entry:
     asked: frozenset[tuple[str, str | None]] | None = None  # None: everybody whose turn it is
     times: int = 1
     questions: tuple[tuple[Seat, Case], ...] = ()
+    mark: int = 0
 
 
 def entries(spec: RunSpec) -> Iterator[Entry]:
     """The items of a run's data, one after the other. Raises `DataError` where it is reached."""
+    return (made(spec, source) for source in sources(spec))
+
+
+def sources(spec: RunSpec) -> Iterator[Source]:
+    """What the items of a run are made of, one after the other. Raises `DataError` where it is reached."""
     if spec.data is None:
         raise ConfigError("data: which file is to be judged?")
     if spec.kind == "session":
-        for one in islice(recordings(spec.data, spec.format), spec.limit):
-            yield Entry(one.item, recording=one)
+        yield from islice(recordings(spec.data, spec.format), spec.limit)
         return
     found = rows(spec.data, mapping=spec.map or None, encoding=spec.encoding, delimiter=spec.delimiter)
-    for row in islice(found, spec.limit):
-        yield entry_of(row, spec.kind) if spec.target is None else item_entry(to_question(row), None)
+    yield from islice(found, spec.limit)
+
+
+def made(spec: RunSpec, source: Source, mark: int = 0) -> Entry:
+    """The item that is made of a row or a session. Raises `DataError`."""
+    if isinstance(source, Recording):
+        return Entry(source.item, recording=source)
+    entry = entry_of(source, spec.kind) if spec.target is None else item_entry(to_question(source), None)
+    return replace(entry, mark=mark) if mark else entry
+
+
+def mark_of(source: Source, seal: str) -> int:
+    """63 bits of a row and of what it is judged by: where they are the same, so is the item with all its texts.
+
+    0 where they cannot be had: of sessions, and of rows with other values than JSON has. Not kept in any file but the
+    index: it may be made in another way at any time.
+    """
+    if isinstance(source, Recording):
+        return 0
+    try:
+        row = cast("Any", (seal, source.number, source.values, source.mapped))
+        data = marshal.dumps(row, 2)  # 2: no references, so that the same values are the same bytes
+    except ValueError:
+        return 0
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big") >> 1
 
 
 def entry_of(row: Row, kind: str) -> Entry:

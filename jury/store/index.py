@@ -25,21 +25,28 @@ from jury.store.shown import SHOWN, shown_from
 logger = logging.getLogger("jury.store")
 FILE = "index.sqlite"
 ITEMS, JUDGMENTS, RESULTS = "items.jsonl", "judgments.jsonl", "results.jsonl"
-_VERSION = 3
+_VERSION = 4
 _COST, _TARGET_COST = "$", "$ of the target"  # rows of `read` that are no files
 _STAMP = "@ "  # and such: when a file was changed last, as of a clean end
+_AHEAD = 256  # results read at once, in the order of the items
 _PENDING = 3000  # entries kept in memory before they are written; about 1 MB
 _WAL = 8000  # pages (32 MB) before they go to their places: most are written several times until then
 _SCHEMA = """
 CREATE TABLE read (file TEXT PRIMARY KEY, upto INTEGER NOT NULL);
 CREATE TABLE items (k INTEGER PRIMARY KEY, number INTEGER NOT NULL, pos INTEGER NOT NULL, digest INTEGER NOT NULL);
 CREATE TABLE results (
-    k INTEGER PRIMARY KEY, pos INTEGER NOT NULL, seal INTEGER NOT NULL, complete INTEGER NOT NULL, brief TEXT NOT NULL
-);
+    number INTEGER, k INTEGER, pos INTEGER NOT NULL, seal INTEGER NOT NULL, mark INTEGER NOT NULL,
+    complete INTEGER NOT NULL, brief TEXT NOT NULL, PRIMARY KEY (number, k)
+) WITHOUT ROWID;
 CREATE TABLE judged (k INTEGER PRIMARY KEY, pos INTEGER NOT NULL);
 CREATE TABLE outputs (k INTEGER PRIMARY KEY, pos INTEGER NOT NULL);
 """
-_RESULT = "SELECT r.pos, seal, complete, brief FROM results r JOIN items i ON i.k = r.k WHERE r.k = ?"
+# Results stand in the order of the items, since that is how they are asked for: each under the number of its item.
+_RESULT = "SELECT number, r.pos, seal, complete, brief FROM items i JOIN results r USING (number, k) WHERE k = ?"
+_MARKED = "SELECT mark, complete, brief FROM results WHERE number >= ? AND number < ? AND mark <> 0"
+_ADD_RESULT = "INSERT OR REPLACE INTO results SELECT number, k, ?, ?, ?, ?, ? FROM items WHERE k = ?"
+_MOVE = "UPDATE OR REPLACE results SET number = ? WHERE k = ? AND number = (SELECT number FROM items WHERE k = ?)"
+_MARK = "UPDATE results SET mark = ? WHERE k = ? AND number = (SELECT number FROM items WHERE k = ?)"
 _LATER = "CREATE TABLE IF NOT EXISTS shown (k INTEGER PRIMARY KEY)"  # an index without it needs no new making
 
 
@@ -50,12 +57,17 @@ def short(text: str) -> int:
 
 @frozen
 class Known:
-    """What the index knows of an item's result. `brief`: what counts of it, as JSON (`records.brief`)."""
+    """What the index knows of an item's result. `brief`: what counts of it, as JSON (`records.brief`).
+
+    `number`: of the item, None as long as the result is pending, which is when it has its `mark`.
+    """
 
     pos: int
     seal: int
     complete: bool
     brief: str
+    number: int | None = None
+    mark: int = 0
 
 
 class Index:
@@ -69,6 +81,10 @@ class Index:
         self._judged: dict[int, int] = {}
         self._outputs: dict[int, int] = {}
         self._shown: set[int] = set()
+        self._marks: dict[int, int] = {}
+        self._near: dict[int, tuple[bool, str]] = {}  # by their marks the results from `_first` on
+        self._first = -_AHEAD
+        self._private = private
         self._upto: dict[str, int] = {}
         self._cost = self._target_cost = 0  # of what was paid for here, in billionths of a dollar
         self._db = _private() if private else _opened(folder / FILE)
@@ -88,22 +104,36 @@ class Index:
         k = short(item_id)
         if k in self._items:
             return self._items[k]
-        return self._db.execute("SELECT number, pos, digest FROM items WHERE k = ?", (k,)).fetchone()
+        return self._one("SELECT number, pos, digest FROM items WHERE k = ?", k)
 
     def result(self, item_id: str) -> Known | None:
         """What is known of the last result of an item; one whose item was lost is none."""
         k = short(item_id)
         if k in self._results:
             return self._results[k]
-        row = self._db.execute(_RESULT, (k,)).fetchone()
-        return Known(row[0], row[1], bool(row[2]), row[3]) if row else None
+        row = self._one(_RESULT, k)
+        return Known(row[1], row[2], bool(row[3]), row[4], row[0]) if row else None
+
+    def marked(self, number: int, mark: int) -> tuple[bool, str] | None:
+        """(complete, brief) of the result of the item with this number, if it bears this mark.
+
+        For items in the order of their numbers: many are read at once.
+        """
+        if not 0 <= number - self._first < _AHEAD:
+            self._near = {m: (bool(c), b) for m, c, b in self._all(_MARKED, number, number + _AHEAD)}
+            self._first = number
+        return self._near.get(mark)
+
+    def add_mark(self, item_id: str, mark: int) -> None:
+        self._marks[short(item_id)] = mark
+        self._full()
 
     def judged(self, key: str) -> int | None:
         """Where the last usable judgment with this key stands."""
         k = short(key)
         if k in self._judged:
             return self._judged[k]
-        row = self._db.execute("SELECT pos FROM judged WHERE k = ?", (k,)).fetchone()
+        row = self._one("SELECT pos FROM judged WHERE k = ?", k)
         return row[0] if row else None
 
     def output(self, key: str) -> int | None:
@@ -111,13 +141,13 @@ class Index:
         k = short(key)
         if k in self._outputs:
             return self._outputs[k]
-        row = self._db.execute("SELECT pos FROM outputs WHERE k = ?", (k,)).fetchone()
+        row = self._one("SELECT pos FROM outputs WHERE k = ?", k)
         return row[0] if row else None
 
     def shown(self, digest: str) -> bool:
         """Whether the line with this digest stands in shown.jsonl."""
         k = short(digest)
-        return k in self._shown or self._db.execute("SELECT 1 FROM shown WHERE k = ?", (k,)).fetchone() is not None
+        return k in self._shown or self._one("SELECT 1 FROM shown WHERE k = ?", k) is not None
 
     def add_shown(self, digest: str) -> None:
         self._shown.add(short(digest))
@@ -127,8 +157,10 @@ class Index:
         self._items[short(item_id)] = (number, pos, short(digest))
         self._full()
 
-    def add_result(self, item_id: str, pos: int, seal: str, result: Mapping[str, Any]) -> None:
-        self._results[short(item_id)] = Known(pos, short(seal), complete(result), encode(brief(result)))
+    def add_result(self, item_id: str, pos: int, seal: str, result: Mapping[str, Any], mark: int = 0) -> None:
+        k = short(item_id)
+        self._marks.pop(k, None)  # that of the result before
+        self._results[k] = Known(pos, short(seal), complete(result), encode(brief(result)), mark=mark)
         self._full()
 
     def add_judged(self, key: str, pos: int) -> None:
@@ -162,15 +194,13 @@ class Index:
     def count(self) -> int:
         """How many items there are."""
         self.flush()
-        return self._db.execute("SELECT count(*) FROM items").fetchone()[0]
+        return self._all("SELECT count(*) FROM items")[0][0]
 
     def places(self) -> Iterator[tuple[int, int | None]]:
         """(place of the item, place of its last result) in the order of the items' numbers."""
         self.flush()
-        found = self._db.execute(
-            "SELECT i.pos, r.pos FROM items i LEFT JOIN results r ON r.k = i.k ORDER BY i.number, i.pos"
-        )
-        yield from found
+        joined = "items i LEFT JOIN results r USING (number, k)"
+        yield from self._db.execute(f"SELECT i.pos, r.pos FROM {joined} ORDER BY number, i.pos")
 
     def flush(self) -> None:
         """Writes what is pending, with how far the files are read, in one step. Raises `DataError` on a full disk."""
@@ -179,19 +209,50 @@ class Index:
         except sqlite3.Error as error:
             with suppress(sqlite3.Error):
                 self._db.execute("ROLLBACK")
+            if _damaged(error) and not self._private:
+                self._make_anew(error)
+                return
             full = "full" in str(error)
             raise unwritable(self._folder / FILE, OSError(errno.ENOSPC if full else None, str(error))) from None
-        for pending in (self._items, self._results, self._judged, self._outputs, self._shown):
+        self._forget()
+
+    def _forget(self) -> None:
+        for pending in (self._items, self._results, self._judged, self._outputs, self._shown, self._marks):
             pending.clear()
+
+    def _one(self, query: str, *given: int) -> Any:
+        """The first row, or None."""
+        return next(iter(self._all(query, *given)), None)
+
+    def _all(self, query: str, *given: int) -> list[Any]:
+        try:
+            return self._db.execute(query, given).fetchall()
+        except sqlite3.DatabaseError as error:
+            if not _damaged(error) or self._private:
+                raise
+            self._make_anew(error)
+            return self._db.execute(query, given).fetchall()
+
+    def _make_anew(self, error: sqlite3.Error) -> None:
+        """From the files, in which every line stands before it is added here."""
+        path = self._folder / FILE
+        logger.warning("%s is damaged (%s); it is made anew from the files", path, error)
+        self._db.close()
+        _remove(path)
+        self._db = _opened(path)
+        self._forget()
+        self._first = -_AHEAD
+        self._upto.clear()
+        self._cost = self._target_cost = 0
+        self._catch_up()
 
     def _write(self) -> None:
         db = self._db
         db.execute("BEGIN")
+        db.executemany(_MOVE, ((v[0], k, k) for k, v in self._items.items()))
         db.executemany("INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?)", ((k, *v) for k, v in self._items.items()))
-        db.executemany(
-            "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?, ?)",
-            ((k, v.pos, v.seal, v.complete, v.brief) for k, v in self._results.items()),
-        )
+        db.executemany(_ADD_RESULT, ((v.pos, v.seal, v.mark, v.complete, v.brief, k) for k, v in self._results.items()))
+        db.executemany(_MARK, ((mark, k, k) for k, mark in self._marks.items()))
         db.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?)", self._judged.items())
         db.executemany("INSERT OR REPLACE INTO outputs VALUES (?, ?)", self._outputs.items())
         db.executemany("INSERT OR IGNORE INTO shown VALUES (?)", ((k,) for k in self._shown))
@@ -208,7 +269,7 @@ class Index:
         self._db.close()
 
     def _full(self) -> None:
-        pending = (self._items, self._results, self._judged, self._outputs, self._shown)
+        pending = (self._items, self._results, self._judged, self._outputs, self._shown, self._marks)
         if sum(map(len, pending)) >= _PENDING:
             self.flush()
 
@@ -279,7 +340,7 @@ def _opened(path: Path) -> sqlite3.Connection:
     """The index file; a new one where it is missing, damaged or of another version. On a full disk a private one."""
     for attempt in range(2):
         try:
-            db = sqlite3.connect(path, isolation_level=None)
+            db = sqlite3.connect(path, timeout=1, isolation_level=None)
             try:
                 # One process writes, and nobody else opens it: no look-up needs to ask for a lock.
                 db.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -299,9 +360,24 @@ def _opened(path: Path) -> sqlite3.Connection:
                 raise
             return db
         except sqlite3.Error as error:
+            if _code(error) == sqlite3.SQLITE_BUSY:
+                raise DataError(f"{path} is held by another program: end it first", "locked", file=str(path)) from None
             logger.warning("%s cannot be used (%s); it is made anew from the files", path, error)
             if attempt == 0:
-                for end in ("", "-wal", "-shm"):
-                    with suppress(OSError):
-                        Path(f"{path}{end}").unlink()
+                _remove(path)
     return _private()
+
+
+def _damaged(error: sqlite3.Error) -> bool:
+    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's own number of an error, 0 of one that is not SQLite's."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _remove(path: Path) -> None:
+    for end in ("", "-wal", "-shm"):
+        with suppress(OSError):
+            Path(f"{path}{end}").unlink()

@@ -105,11 +105,11 @@ class RunWriter(AbstractContextManager["RunWriter"]):
         if judgment.judgment.verdict.status != "error" and judgment.source != "same":
             self._index.add_judged(judgment.key, pos)
 
-    def add_result(self, result: StoredResult) -> dict[str, Any]:
-        """Writes a verdict; returns it as plain values."""
+    def add_result(self, result: StoredResult, mark: int = 0) -> dict[str, Any]:
+        """Writes a verdict; returns it as plain values. `mark`: what `marked` finds it by."""
         line = result.to_dict()
         pos = self._append(RESULTS, line)
-        self._index.add_result(result.item, pos, result.seal, line["result"])
+        self._index.add_result(result.item, pos, result.seal, line["result"], mark)
         return line["result"]
 
     def add_output(self, output: StoredOutput) -> None:
@@ -153,6 +153,14 @@ class RunWriter(AbstractContextManager["RunWriter"]):
     def known(self, item_id: str) -> Known | None:
         """What is known of an item's last result: compare its seal with `short(seal)`."""
         return self._index.result(item_id)
+
+    def marked(self, number: int, mark: int) -> tuple[bool, str] | None:
+        """(complete, brief) of the last result of the item with this number, if it has this mark."""
+        return self._index.marked(number, mark)
+
+    def add_mark(self, item_id: str, mark: int) -> None:
+        """Marks the last result of an item, which the index did not know (or no longer) what it was made of."""
+        self._index.add_mark(item_id, mark)
 
     def result(self, item_id: str) -> dict[str, Any] | None:
         """The last result of an item, as plain values."""
