@@ -12,6 +12,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from tokenize import TokenError
 from typing import Any, cast
 
 from jury.providers.base import Settings
@@ -73,7 +74,7 @@ def function_name(function: Callable[..., Any]) -> str:
     name = f"{getattr(function, '__module__', '')}:{getattr(function, '__qualname__', type(function).__qualname__)}"
     try:
         source = inspect.getsource(function)
-    except (OSError, TypeError):  # made by another function, built in, or typed at a prompt
+    except (OSError, TypeError, SyntaxError, TokenError):  # built in, typed at a prompt, or its file has changed since
         code = getattr(function, "__code__", None)
         source = repr((code.co_code, code.co_consts)) if code is not None else ""
     source += "".join(_held(function))

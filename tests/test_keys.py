@@ -160,3 +160,13 @@ def test_functions_made_by_one_function_with_other_values_are_other_judges():
     assert function_name(Within(5)) == function_name(Within(5))
     assert function_name(Within(5)) != function_name(Within(6))
     assert function_name(functools.partial(made(5), "x")) != function_name(functools.partial(made(5), "y"))
+
+
+def test_a_function_whose_file_has_changed_since_has_a_name_all_the_same(tmp_path):
+    file = tmp_path / "judges.py"
+    file.write_text("def judge(output):\n    return (\n        True)\n")
+    names = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    file.write_text("# this file\n" * 2 + "def judge(output: (\n")  # no bracket of it is ever closed
+    names["judge"].__code__ = names["judge"].__code__.replace(co_firstlineno=3)
+    assert function_name(names["judge"]).startswith("function ")

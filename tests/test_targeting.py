@@ -155,6 +155,19 @@ def test_a_tool_call_survives(tmp_path):
     assert stored.output.tool_calls[0].arguments == {"q": "q0"}
 
 
+def test_a_tool_call_in_a_reply_is_shown_to_the_judges(tmp_path):
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"q": "shelf 4"}'}}
+    provider = ScriptedProvider(lambda request: {"explanation": "e", "value": "shelf 4" in request.prompt})
+    judges = [JudgeSpec("scripted/j", provider=provider, prompt="Calls: {{{output.tools_called}}}")]
+    with ProviderServer(chat_reply(None, finish_reason="tool_calls", message={"tool_calls": [call]})) as server:
+        target = {"model": "bot", "url": server.openai_url, "extra": {"tools": [{"type": "function"}]}}
+        report = run_sync(RunSpec(ROWS[:1], {"criteria": "c", "judges": judges}, target=target, cache=False), tmp_path)
+        assert server.requests[0].body["tools"] == [{"type": "function"}]
+    assert report.totals["n_pass"] == 1
+    (stored,) = Run.open(tmp_path).outputs()
+    assert [c.name for c in stored.output.tool_calls] == ["look"]
+
+
 def test_estimate_knows_the_target(tmp_path, monkeypatch):
     monkeypatch.setenv("JURY_CONFIG", str(tmp_path / "jury.yaml"))
     (tmp_path / "jury.yaml").write_text("prices: {shop/m: {input: 1, output: 2}}\n")
@@ -175,7 +188,7 @@ def test_estimate_knows_the_target(tmp_path, monkeypatch):
 def test_a_run_without_input_or_of_another_kind(tmp_path):
     report = run_sync(spec_of(Bot(), [{"id": "a", "output": "x"}]), tmp_path)
     assert "input" in str(report.fault)
-    with pytest.raises(ConfigError, match="pairwise run judges what is there"):
+    with pytest.raises(ConfigError, match="a pair has two sides: write targets: "):
         RunSpec(ROWS, {}, kind="pairwise", target="openai/x")
     with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
         run_sync(spec_of("openai/gpt-5-mini"), tmp_path / "other")

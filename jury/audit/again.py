@@ -9,9 +9,9 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from jury import sync
 from jury.audit.rebuilding import Loader, jury_of
@@ -176,6 +176,8 @@ def _entry(run: Run, item: StoredItem, columns: ColumnMap) -> Entry:
     mapped = columns.apply(row)
     if run.manifest.spec.get("target"):  # which made the output: it is in no row
         mapped["output"] = item.output
+    for side in cast("Mapping[str, Any]", run.manifest.spec.get("targets") or {}):
+        mapped[f"response_{side}"] = item.response_a if side == "a" else item.response_b
     return entry_of(replace(row, mapped=mapped), run.kind)
 
 

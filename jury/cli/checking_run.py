@@ -38,7 +38,7 @@ def check_run(asked: Asked) -> int:
     spec = seated(RunSpec.from_file(asked.file, **({"judges": judges} if judges else {})))
     with Progress("calls") as progress:
         jury = spec.make_jury(load_function)
-        spec.make_target(load_function)
+        spec.make_targets(load_function)
         seats = {seat.name: seat for seat in seats_of(jury)}
         found = [{"judge": name, "problem": problem(seat)} for name, seat in seats.items()]
         data = _data(spec)

@@ -27,6 +27,7 @@ from jury.errors import ConfigError
 from jury.runner import Halt, RunReport, RunSpec, outlook, run_batches
 from jury.runner import run as run_spec
 from jury.runner.entries import entries, from_stdin
+from jury.runner.targeting import Outcomes
 from jury.runner.totals import Totals
 
 
@@ -180,6 +181,7 @@ def _print(report: RunReport, seen: _Seen, as_json: bool) -> None:
                 "cached": asked.cached,
                 "spent": None if asked.unpriced else asked.cost,
                 **({"target": asdict(report.target)} if report.target is not None else {}),
+                **({"targets": {s: asdict(o) for s, o in report.targets.items()}} if report.targets else {}),
                 "unsure": report.unsure,
                 "outlook": asdict(left) if (left := outlook(report.totals, report.spent)) else None,
                 "finished": report.finished,
@@ -211,8 +213,7 @@ def _lines(report: RunReport, seen: _Seen) -> list[tuple[str, str | Text]]:
     if seen.empty:
         lines.append(("note", tables.empty(seen.empty)))
     lines.append(("asked", _asked(report)))
-    if report.target is not None:
-        lines.append(("target", _target(report)))
+    lines += _targets(report)
     spent = "unknown (a price is missing)" if asked.unpriced else tables.dollars(asked.cost)
     whose = "judges" if report.target is not None else "cost"
     lines.append((whose, f"{spent} now; {_cost(report)} in all, {tables.count(totals['calls'], 'call')}"))
@@ -253,15 +254,24 @@ def _cascade(totals: Mapping[str, Any]) -> str:
     return f"settled {told}{people}{saved}{checked}"
 
 
-def _target(report: RunReport) -> str:
-    """What was asked of the target; its money is in no other line."""
-    made = report.target
-    assert made is not None
+def _targets(report: RunReport) -> list[tuple[str, str | Text]]:
+    """What was asked of the target, or of that of each side; its money is in no other line."""
+    if report.target is None:
+        return []
+    in_all = f"{tables.dollars(report.target_spent)} in all"
+    if not report.targets:
+        return [("target", f"{_made(report.target)}, {in_all}")]
+    sides = [(f"target {side}", _made(asked)) for side, asked in report.targets.items()]
+    return [*sides, ("targets", in_all)]
+
+
+def _made(made: Outcomes) -> str:
+    """How many outputs of a target, and for how much."""
     known = f", {made.recalled + made.same:,} known" if made.recalled + made.same else ""
     errored = f", {made.failed:,} errored" if made.failed else ""
     cost = "unknown (a price is missing)" if made.unpriced else tables.dollars(made.cost)
     outputs = tables.count(made.live, "output")
-    return f"{outputs}{known}{errored}; {cost} now, {tables.dollars(report.target_spent)} in all"
+    return f"{outputs}{known}{errored}; {cost} now"
 
 
 def _cost(report: RunReport) -> str:

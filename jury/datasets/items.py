@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -58,13 +58,19 @@ def _point(row: Row, fields: Fields, question: Any) -> DataPoint:
     )
 
 
-def to_pair(row: Row) -> ResponsePair:
-    """A row as two answers to one question. Raises `DataError` of kind `missing_column` or `ambiguous_column`."""
+def to_pair(row: Row, made: Collection[str] = ()) -> ResponsePair:
+    """A row as two answers to one question.
+
+    `made`: the sides (`a`, `b`) that targets are going to make: blank as yet, whatever the row has there; the question
+    is then needed, and cut as `to_question` does. Raises `DataError` of kind `missing_column` or `ambiguous_column`.
+    """
     fields = fields_of(row)
+    asked = need(row, "input") if made else fields.get("input")
+    split = _split_chat(asked) if made else None
     return ResponsePair(
-        question=_question(fields.get("input")),
-        response_a=_side(row, fields, "a"),
-        response_b=_side(row, fields, "b"),
+        question=_question(split[0] if split else asked),
+        response_a=Output() if "a" in made else _side(row, fields, "a"),
+        response_b=Output() if "b" in made else _side(row, fields, "b"),
         reference=_text(fields.get("expected_output")),
         id=_id(row, fields.get("id")),
         row=row.values,

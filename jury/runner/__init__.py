@@ -3,7 +3,7 @@
 spec.py       `RunSpec`: what to judge, with whom, how; from a YAML file or from keywords
 entries.py    rows of the data as items on their way to the jury
 recordings.py, session_words.py, described.py   of runs of sessions: the sessions, the words of the file, the manifest
-targeting.py  the target of a run: outputs on the way to the judges
+targeting.py, producing.py, target_words.py   a target and its outputs; the targets of a run on its items; their words
 escalating.py a cascade's first tier against people's labels
 questions.py  all questions that an item raises, and its result
 describe.py   a jury as the manifest holds it; what changed since the last pass

@@ -40,13 +40,12 @@ from jury.runner.describe import AnyJury, compared, continued, manifest_of, pric
 from jury.runner.entries import Entry, entries, from_stdin
 from jury.runner.governors import Governors, budget_of, note_unsure, purses
 from jury.runner.keeper import Keeper, now
-from jury.runner.questions import questions
+from jury.runner.producing import Producer, named, ready_all
+from jury.runner.questions import check_context, check_contexts, questions
 from jury.runner.returned import Asked, line_of, rung_of
 from jury.runner.spec import Loader, RunSpec
-from jury.runner.targeting import Producer, named, ready, routed
 from jury.runner.tiers import Tiers
 from jury.runner.under_way import FILE, last_words, still_open
-from jury.sessions.judging import SessionJury
 from jury.store import RunWriter, StoredJudgment
 from jury.store.index import JUDGMENTS
 from jury.store.lines import Appender, encode, read_lines
@@ -170,6 +169,7 @@ class _Batches:
         output it makes now, live, or has made before."""
 
         async def ready_for(entry: Entry) -> tuple[Entry, set[str] | None] | None:
+            check_context(self.jury, entry)
             made = entry if self.producer is None else await self.producer.produced(entry)
             if made is None:  # there is no money for it
                 return None
@@ -299,13 +299,11 @@ async def run_batches(
     """
     if from_stdin(spec):
         raise ConfigError("--batch reads the data more than once: give a file instead of standard input")
-    jury, target = spec.make_jury(load), spec.make_target(load)
-    if target is not None:
-        ready(target, spec)
-    if isinstance(jury, SessionJury) and isinstance(spec.data, str):
-        jury.check_context()
+    jury, targets = spec.make_jury(load), spec.make_targets(load)
+    ready_all(targets, spec)
+    check_contexts(spec, jury)
     with RunWriter(folder) as writer:
-        manifest = named(manifest_of(spec, jury, writer.folder.name), target)
+        manifest = named(manifest_of(spec, jury, writer.folder.name), targets)
         compared(writer.manifest, manifest, writer.folder)
         budget = budget_of(spec, writer)
         govern = Governors(spec, budget)
@@ -321,15 +319,14 @@ async def run_batches(
             if jury.spec.escalate is not None:
                 batches.tiers = Tiers(jury, batches.keeper, writer, batches.batched)
                 at_work.enter_context(batches.tiers.at_work(govern))
-            if target is not None:
-                routed(target, spec, govern)
-                batches.producer = Producer(target, spec, writer, budget)
+            if targets:
+                batches.producer = Producer(targets, spec, writer, budget)
+                batches.producer.route(spec, govern)
             try:
                 await _rounds(batches, poll_s, sleep)
             finally:
-                if target is not None:
-                    target.route(Governors.gone)
-                    await target.close()
+                if batches.producer is not None:
+                    await batches.producer.close()
                 note_unsure(budget, writer)
         return batches.report
 

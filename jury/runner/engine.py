@@ -38,9 +38,11 @@ from jury.runner.halting import Halt
 from jury.runner.keeper import Asked, Keeper, now
 from jury.runner.memory import remember
 from jury.runner.outlook import for_money
-from jury.runner.questions import judged
+from jury.runner.producing import Producer, identity, named, ready_all, target_changes, unpaid_for
+from jury.runner.questions import check_context, check_contexts, judged
 from jury.runner.spec import Loader, RunSpec
-from jury.runner.targeting import Outcomes, Producer, history, named, ready, routed, target_changes, unpaid
+from jury.runner.target_words import ALONE
+from jury.runner.targeting import Outcomes, history
 from jury.runner.totals import Totals
 from jury.runner.under_way import check_none
 from jury.sessions.judging import SessionJury
@@ -60,7 +62,8 @@ class RunReport(Brief):
     """What came of one pass. `totals` count every item of the data, `asked` the questions of this pass.
 
     `spent`: US dollars of all passes, the target's among them; `target`: what was asked of it in this one, None without
-    one, and `target_spent` its part of the money; `unsure`: the most that lost calls of all may have cost besides.
+    one (`targets`: by side of a pair), and `target_spent` its part of the money; `unsure`: the most that lost calls of
+    all may have cost besides.
     `changes`: what is different from the pass before. `fault`: why it ended early (the data, the disk), if it did.
     """
 
@@ -77,6 +80,7 @@ class RunReport(Brief):
     changes: tuple[str, ...] = ()
     fault: JuryError | None = None
     target: Outcomes | None = None
+    targets: Mapping[str, Outcomes] = field(default_factory=dict[str, Outcomes])
     target_spent: float = 0.0
 
     def _brief(self) -> list[Row]:
@@ -155,11 +159,12 @@ class _Pass:
 
     async def work(self, entry: Entry) -> None:
         seal = self._seal(entry)
+        check_context(self.jury, entry)
         made = entry if self.producer is None else await self.producer.produced(entry)
         item = (made or entry).item
         self.writer.add_item(item)
         if made is None:
-            result: PanelResult | Comparison = unpaid(entry, self.budget.limit if self.budget else 0.0)
+            result: PanelResult | Comparison = unpaid_for(entry, self.budget.limit if self.budget else 0.0)
         else:
             result = for_money(await judged(self.jury, made), self.budget)
         stored = self.writer.add_result(StoredResult(item.id, item.number, result, seal, self.voters), entry.mark)
@@ -190,14 +195,13 @@ async def run(
     brief; with a target also what that cost so far). Raises `ConfigError` before the first call, `DataError` where the
     folder is locked, foreign or cannot be written; a fault of the data ends the pass and is in the report.
     """
-    jury, target = spec.make_jury(load), spec.make_target(load)
+    jury, targets = spec.make_jury(load), spec.make_targets(load)
     _ready(spec, jury)
-    if target is not None:
-        ready(target, spec)
+    ready_all(targets, spec)
     with RunWriter(folder) as writer:
         asked = (s for panel in panels_of(jury) for s in panel.seats if s.function is None)
         check_none(writer.folder, (s.provider.name for s in asked))
-        manifest = named(manifest_of(spec, jury, writer.folder.name), target)
+        manifest = named(manifest_of(spec, jury, writer.folder.name), targets)
         changed = compared(writer.manifest, manifest, writer.folder, force=force)
         changed += target_changes(writer.manifest, manifest)
         manifest = continued(writer.manifest, manifest, now())
@@ -206,9 +210,8 @@ async def run(
         budget = budget_of(spec, writer)
         keeper = Keeper(writer, price_sources(jury), cache, purses(seats_of(jury), budget))
         govern = Governors(spec, budget)
-        producer, seal = None, fingerprint(jury)
-        if target is not None:
-            producer, seal = Producer(target, spec, writer, budget), f"{seal} {target.identity}"
+        seal = fingerprint(jury) + identity(targets)
+        producer = Producer(targets, spec, writer, budget) if targets else None
         it = _Pass(
             spec, jury, writer, keeper, Totals(manifest.kind), halt or Halt(), seal, keep_errors, budget, producer,
             on_result=on_result, voters="" if isinstance(jury, SessionJury) else voters(jury),
@@ -228,8 +231,8 @@ async def run(
         finally:
             if cache is not None:
                 cache.close()
-            if target is not None:
-                await target.close()
+            if producer is not None:
+                await producer.close()
         _leave(it, manifest, started, changed, done)
         return _report(it, Path(folder), changed, done)
 
@@ -242,7 +245,6 @@ def run_sync(spec: RunSpec, folder: str | Path, **options: Any) -> RunReport:
 @contextmanager
 def _governed(it: _Pass, govern: Governors) -> Generator[None]:
     """The keeper behind every seat, limits and budget before every provider, the target's included; and gone again."""
-    target = it.producer.target if it.producer is not None else None
     lone = [(panel, panel.lone) for panel in panels_of(it.jury)]
     for panel, _ in lone:
         panel.lone = False  # an exception of the only judge function costs its item, not the run
@@ -251,8 +253,8 @@ def _governed(it: _Pass, govern: Governors) -> Generator[None]:
     for seat in seats_of(it.jury):
         seat.recorder = it.keeper
         seat.route(govern.before)
-    if target is not None:
-        routed(target, it.spec, govern)
+    if it.producer is not None:
+        it.producer.route(it.spec, govern)
     try:
         yield
     finally:
@@ -263,16 +265,13 @@ def _governed(it: _Pass, govern: Governors) -> Generator[None]:
         for seat in seats_of(it.jury):
             seat.recorder = None
             seat.route(govern.gone)
-        if target is not None:
-            target.route(govern.gone)
 
 
 def _ready(spec: RunSpec, jury: AnyJury) -> None:
     """What can be known before the first call: providers, prices where there is a budget, and not every key missing."""
     seats = [seat for panel in panels_of(jury) for seat in panel.seats]
     Governors(spec, None if spec.budget is None else Budget(spec.budget)).check(seats_of(jury))
-    if isinstance(jury, SessionJury) and isinstance(spec.data, str):  # sessions that bring no context of their own
-        jury.check_context()
+    check_contexts(spec, jury)
     said = [why for s in seats if s.function is None and (why := _missing_key(s))]
     if said and len(said) == len(seats):
         raise ConfigError("; ".join(dict.fromkeys(said)))
@@ -311,6 +310,7 @@ def _report(it: _Pass, folder: Path, changed: list[str], done: bool) -> RunRepor
         changes=tuple(changed),
         fault=it.fault,
         target=producer.asked if producer is not None else None,
+        targets={} if producer is None else {s: asked for s, asked in producer.by_side.items() if s != ALONE},
         target_spent=writer.target_cost,
     )
 
@@ -328,13 +328,20 @@ def _history(it: _Pass, started: str, changed: list[str]) -> dict[str, Any]:
         "cached": asked.cached,
         "failed": asked.failed,
         "cost": None if asked.unpriced else asked.cost,
-        **({"target": history(it.producer.asked)} if it.producer is not None else {}),
+        **_asked_of_targets(it),
         "changes": changed,
         "halted": it.halt.asked,
         **unsure_now(it.budget, it.writer),
         **({"foresight": asdict(seen)} if (seen := _foresight(it.jury)) else {}),
         **({"fault": str(it.fault)} if it.fault else {}),
     }
+
+
+def _asked_of_targets(it: _Pass) -> dict[str, Any]:
+    if it.producer is None:
+        return {}
+    sides = {side: history(asked) for side, asked in it.producer.by_side.items() if side != ALONE}
+    return {"target": history(it.producer.asked), **({"targets": sides} if sides else {})}
 
 
 def _foresight(jury: AnyJury) -> Foresight | None:

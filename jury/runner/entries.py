@@ -30,7 +30,8 @@ Source = Row | Recording  # what an item is made of
 class Entry:
     """One item: `item` is what the folder keeps, `point` and `output` (or `pair`, `recording`) what the jury gets.
 
-    Where a target makes the output, `output` is None until it has, and the item's digest is of what it is asked.
+    Where a target makes the output, `output` is None until it has, and the item's digest is of what it is asked; so are
+    `recording` and `pair`, of which `half` is what the data says.
     The rest is of items that are asked about again: `asked` says who alone is asked, with the criterion, `times` how
     often each question is put, `questions` what they are where the jury cannot make them. `mark`: as of `mark_of`.
     """
@@ -39,6 +40,7 @@ class Entry:
     point: DataPoint | None = None
     output: Output | None = None
     pair: ResponsePair | None = None
+    half: ResponsePair | None = None
     recording: Recording | None = None
     asked: frozenset[tuple[str, str | None]] | None = None  # None: everybody whose turn it is
     times: int = 1
@@ -55,7 +57,7 @@ def sources(spec: RunSpec) -> Iterator[Source]:
     """What the items of a run are made of, one after the other. Raises `DataError` where it is reached."""
     if spec.data is None:
         raise ConfigError("data: which file is to be judged?")
-    if spec.kind == "session":
+    if spec.kind == "session" and spec.target is None:
         yield from islice(recordings(spec.data, spec.format), spec.limit)
         return
     found = rows(spec.data, mapping=spec.map or None, encoding=spec.encoding, delimiter=spec.delimiter)
@@ -66,7 +68,11 @@ def made(spec: RunSpec, source: Source, mark: int = 0) -> Entry:
     """The item that is made of a row or a session. Raises `DataError`."""
     if isinstance(source, Recording):
         return Entry(source.item, recording=source)
-    entry = entry_of(source, spec.kind) if spec.target is None else item_entry(to_question(source), None)
+    if spec.targets is not None:
+        half = to_pair(source, spec.targets)
+        entry = Entry(pair_entry(half).item, point=to_question(source), half=half)
+    else:
+        entry = entry_of(source, spec.kind) if spec.target is None else item_entry(to_question(source), None)
     return replace(entry, mark=mark) if mark else entry
 
 
@@ -88,7 +94,7 @@ def mark_of(source: Source, seal: str) -> int:
 
 def entry_of(row: Row, kind: str) -> Entry:
     """One row as an item (or a pair, where `kind` is `pairwise`). Raises `DataError`."""
-    return _of_pair(row) if kind == "pairwise" else _of_item(row)
+    return pair_entry(to_pair(row)) if kind == "pairwise" else _of_item(row)
 
 
 def from_stdin(spec: RunSpec) -> bool:
@@ -129,8 +135,8 @@ def item_entry(point: DataPoint, made: Output | None) -> Entry:
     return Entry(item, point=point, output=made)
 
 
-def _of_pair(row: Row) -> Entry:
-    pair = to_pair(row)
+def pair_entry(pair: ResponsePair) -> Entry:
+    """Two answers to one question as an item."""
     sides = (pair.response_a, pair.response_b)
     errors = [f"response {n}: {o.target_error}" for n, o in zip("AB", sides, strict=True) if o.target_error is not None]
     kept: dict[str, Any] = {

@@ -8,7 +8,7 @@ stopping will spare and calls for unreadable replies are not foreseen.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -21,14 +21,16 @@ from jury.governed import FREE, most_cost, tokens
 from jury.governed import Estimate as Tokens
 from jury.providers import prices
 from jury.runner.describe import AnyJury
-from jury.runner.entries import Entry, entries, from_stdin, item_entry
+from jury.runner.entries import Entry, entries, from_stdin
 from jury.runner.outlook import reach
+from jury.runner.producing import errored, filled
 from jury.runner.questions import questions
 from jury.runner.spec import Loader, RunSpec
 from jury.runner.targeting import recorded
+from jury.sessions.judging import SessionJury
 from jury.store import Run
 from jury.store.index import Index
-from jury.targets import Target
+from jury.targets import Question, Target
 
 SAMPLE = 200
 USUAL_REPLY = 150  # tokens of an explanation of a few sentences and a value
@@ -102,7 +104,7 @@ def estimate(spec: RunSpec, folder: str | Path, *, sample: int = SAMPLE, load: L
         raise ConfigError("an estimate reads the data twice: give a file instead of standard input")
     jury = spec.make_jury(load)
     items, chosen = _sampled(entries(spec), sample)
-    return quoted(jury, chosen, items, folder, cache=spec.cache, target=spec.make_target(load))
+    return quoted(jury, chosen, items, folder, cache=spec.cache, targets=spec.make_targets(load))
 
 
 def quoted(
@@ -112,7 +114,7 @@ def quoted(
     folder: str | Path,
     *,
     cache: bool | str = True,
-    target: Target | None = None,
+    targets: Mapping[str, Target] | None = None,
 ) -> Quote:
     """The quote for as many items as `items`, of which `chosen` are looked at; what `folder` or cache know is free."""
     store = opened(cache)
@@ -123,8 +125,8 @@ def quoted(
     try:
         for entry in chosen:
             more = 0
-            if target is not None:
-                entry, more = _of_target(target, entry, lines, (Path(folder), index))
+            if targets:
+                entry, more = _of_targets(jury, targets, entry, lines, (Path(folder), index))
             _add(jury, entry, lines, lengths, (index, store), more)
     finally:
         if index is not None:
@@ -171,21 +173,33 @@ def _pay(line: Line, price: prices.Price | None, needed: Tokens, out: float) -> 
         line.most += most_cost(price, needed)
 
 
-def _of_target(
-    target: Target, entry: Entry, lines: dict[str, Line], known: tuple[Path, Index | None]
+def _of_targets(
+    jury: AnyJury, targets: Mapping[str, Target], entry: Entry, lines: dict[str, Line], known: tuple[Path, Index | None]
 ) -> tuple[Entry, int]:
-    """The item with the output that the folder holds; else with one of a usual length, and how much longer it may be.
+    """The item with the outputs that the folder holds; else with some of a usual length, and how much longer all of
+    them may be."""
+    if entry.point is None or errored(entry):
+        return filled(entry, {}, isinstance(jury, SessionJury)), 0
+    made: dict[str, Output] = {}
+    more = 0
+    for side, target in targets.items():
+        question = target.question(entry.point)
+        made[side] = there if (there := _of_target(side, target, question, lines, known)) else _stand_in(jury)
+        more += 0 if there else _longest(jury, target)
+    return filled(entry, made, isinstance(jury, SessionJury)), more
 
-    The target's own call has a line of its own; what a function or an address costs nobody knows before.
-    """
-    if entry.point is None:
-        return entry, 0
-    line = lines.setdefault(f"target {target.spec.label}", Line(f"target {target.spec.label}"))
-    question = target.question(entry.point)
+
+def _of_target(
+    side: str, target: Target, question: Question, lines: dict[str, Line], known: tuple[Path, Index | None]
+) -> Output | None:
+    """The output that the folder holds. The target's own call has a line of its own; what a function or an address
+    costs nobody knows before."""
+    name = f"target {f'{side} ' if side else ''}{target.spec.label}"
+    line = lines.setdefault(name, Line(name))
     there = recorded(*known, question)
     if there is not None:
         line.known += 1
-        return item_entry(entry.point, there), 0
+        return there
     line.calls += 1
     provider = target.provider
     if provider is not None and question.request is not None and target.spec.model is not None:
@@ -194,8 +208,20 @@ def _of_target(
         line.input_tokens += needed.likely
         line.output_tokens += out
         _pay(line, _price(provider.name, target.model), needed, out)
-    stand_in = Output("word" * USUAL_REPLY)  # four characters each
-    return item_entry(entry.point, stand_in), 4 * target.spec.settings.max_tokens
+    return None
+
+
+def _stand_in(jury: AnyJury) -> Output:
+    """An output of a usual length: four characters each token. Of a session one request and one answer."""
+    text = "word" * USUAL_REPLY
+    if isinstance(jury, SessionJury):
+        return Output(value={"session": {"events": [{"i": 1, "type": "assistant", "text": text}]}})
+    return Output(text)
+
+
+def _longest(jury: AnyJury, target: Target) -> int:
+    """By how many bytes an output may be longer than the one that stands for it."""
+    return 4 * (jury.session_tokens if isinstance(jury, SessionJury) else target.spec.settings.max_tokens)
 
 
 def _price(provider: str, model: str) -> prices.Price | None:

@@ -12,6 +12,7 @@ from jury.pointwise import Jury
 from jury.results import Comparison, PanelResult
 from jury.runner.describe import AnyJury
 from jury.runner.entries import Entry
+from jury.runner.spec import RunSpec
 from jury.sessions.judging import SessionJury
 
 
@@ -50,6 +51,18 @@ def _cases(jury: Jury | PairwiseJury, entry: Entry) -> Callable[[Seat, int], Seq
     if entry.point is None or entry.output is None:
         return lambda seat, repetition: ()
     return jury.cases(entry.point, entry.output, wanted)
+
+
+def check_contexts(spec: RunSpec, jury: AnyJury) -> None:
+    """Raises `ConfigError` where sessions that bring no context of their own lack one."""
+    if isinstance(jury, SessionJury) and isinstance(spec.data, str) and spec.target is None:
+        jury.check_context()
+
+
+def check_context(jury: AnyJury, entry: Entry) -> None:
+    """The same for a session that a target is still to make: before that is paid."""
+    if isinstance(jury, SessionJury) and entry.point is not None:
+        jury.check_context(entry.point.context)
 
 
 async def judged(jury: AnyJury, entry: Entry) -> PanelResult | Comparison:

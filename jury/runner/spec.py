@@ -36,11 +36,12 @@ from jury.prompts import PromptSpec
 from jury.providers.base import Settings
 from jury.runner.escalating import with_labels
 from jury.runner.session_words import beside, session_words
+from jury.runner.target_words import check_words, made_targets
 from jury.scales import Labels, Numeric
 from jury.sessions.checks import CodeCheck, code_check
 from jury.sessions.judging import SessionJury
 from jury.sessions.making import session_jury
-from jury.targets import Target, TargetSpec
+from jury.targets import Target
 from jury.targets.spec import described
 
 _MOST = 10**12  # of rows, of calls at once: beyond it a number is a slip
@@ -56,7 +57,7 @@ _SHARED = (
 _OF_TEXTS = ("criteria", "prompt", "system_prompt")  # of a jury for answers, not for sessions
 _SESSION = ("criteria", "context", "options", "examples", "checks", "ask", "long", "session_tokens")
 AnyJury = Jury | PairwiseJury | SessionJury
-_ANY = frozenset((*_SCALE, *_RUBRIC, *_SHARED, *_SESSION, "swap", "map", "encoding", "delimiter", "target", "format"))
+_ANY = frozenset((*_SCALE, *_RUBRIC, *_SHARED, *_SESSION, "swap", "map", "encoding", "delimiter", "format"))
 _RENAMED = {
     "stand_ins": "replacement_judges",
     "timeout": "timeout_ms",
@@ -72,7 +73,8 @@ class RunSpec:
     """A run as data.
 
     `data`: a path, a pattern, a list of them, `-`, a data frame, or an iterable of mappings. `target`: what makes the
-    outputs, where the data does not hold them (`TargetSpec.of` says as what it may be given). `jury`: keywords of the
+    outputs (of a run of sessions: the sessions), where the data does not hold them (`TargetSpec.of` says as what it may
+    be given); `targets`: those of a pairwise run, under `a` and `b` or one of these. `jury`: keywords of the
     jury under the names of the YAML file, or a ready `Jury`, `PairwiseJury` or `SessionJury`. `format`: of sessions,
     where their shape does not tell. `concurrency`: calls in flight of one provider at most. `cache`: the shared one
     (`cache.py`), one at this path or address, or none (False). `budget`: US dollars that the folder may cost, all
@@ -83,6 +85,7 @@ class RunSpec:
     jury: Any = field(default_factory=dict[str, Any])
     kind: str = "pointwise"
     target: Any = None
+    targets: Any = None
     name: str | None = None
     map: Mapping[str, str] = field(default_factory=dict[str, str])
     limit: int | None = None
@@ -102,11 +105,7 @@ class RunSpec:
             object.__setattr__(self, "kind", kinds[type(self.jury)])
         if self.kind not in KINDS:
             raise ConfigError(f"kind must be one of {list(KINDS)}, got {self.kind!r}")
-        if self.target is not None and self.kind != "pointwise":
-            raise ConfigError(
-                f"target: a {self.kind} run judges what is there. To compare two targets, run each by itself (kind: "
-                "pointwise, with its target) and compare the runs with jury diff; or put both answers into the data"
-            )
+        check_words(self.kind, self.target, self.targets)
         _check_fields(self)
 
     @classmethod
@@ -130,7 +129,7 @@ class RunSpec:
             if given.get("rubric") is None:
                 raise ConfigError("kind rubric needs a rubric: a file, a shipped name or a mapping")
             given = {**given, "kind": "pointwise"}
-        known = _known_keys(own, given.get("kind"))
+        known = _known_keys(own, given)
         for key in given:
             if key not in known:
                 near = get_close_matches(str(key), known, 3)
@@ -201,16 +200,16 @@ class RunSpec:
         options |= {k: v for k, v in given.items() if k in _RUBRIC}
         return llm_jury(**options, **_scale({k: v for k, v in given.items() if k in _SCALE}))
 
-    def make_target(self, load: Loader | None = None) -> Target | None:
-        """What makes the outputs; None where the data holds them. Raises `ConfigError`."""
-        return None if self.target is None else Target(TargetSpec.of(self.target, load))
+    def make_targets(self, load: Loader | None = None) -> dict[str, Target]:
+        """What makes the outputs, by side of a pair; none where the data holds them. Raises `ConfigError`."""
+        return made_targets(self.kind, self.target, self.targets, self.format, load)
 
     def to_dict(self) -> dict[str, Any]:
         """As the manifest keeps it: what is no JSON value is its text."""
         made: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "jury"}
         if not isinstance(self.data, str):
             made["data"] = None
-        made["target"] = described(self.target)
+        made |= {"target": described(self.target), "targets": described(self.targets)}
         made["cache"] = shown(self.cache)
         if not isinstance(self.jury, AnyJury):
             made.update({k: _plain(v) for k, v in cast("Mapping[str, Any]", self.jury).items()})
@@ -247,10 +246,11 @@ def _check_fields(spec: RunSpec) -> None:
         raise ConfigError(f"cache must be true, false, a path or an address, got {cache!r}")
 
 
-def _known_keys(own: Sequence[str], kind: Any) -> list[str]:
+def _known_keys(own: Sequence[str], given: Mapping[str, Any]) -> list[str]:
     """The keys of a run of this kind."""
+    kind = given.get("kind")
     if kind == "session":
-        rows = ("map", "encoding", "delimiter", "target")  # of tables
+        rows = () if given.get("target") is not None else ("map", "encoding", "delimiter")  # of tables
         return [*(n for n in own if n not in rows), *_SESSION, *(n for n in _SHARED if n not in _OF_TEXTS)]
     own = [n for n in own if n != "format"]
     return [*own, *_SHARED, *(("swap",) if kind == "pairwise" else (*_SCALE, *_RUBRIC))]

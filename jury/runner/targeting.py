@@ -1,4 +1,4 @@
-"""The target of a run: each item gets its output on the way to the judges, recorded before it is judged.
+"""A target of a run: its outputs on the way to the judges, recorded before they are judged.
 
 What the folder holds is never asked for again; an error is, as a failed judgment is. Its money is in the budget, and
 apart from the judges' in every number. Judges nothing.
@@ -19,14 +19,14 @@ from jury.errors import ConfigError, ProviderError
 from jury.governed import Governed
 from jury.providers import prices, registry
 from jury.results import PanelResult, Usage
-from jury.runner.entries import Entry, item_entry
+from jury.runner.entries import Entry
 from jury.runner.governors import Governors
 from jury.runner.keeper import Asked, now
 from jury.runner.spec import RunSpec
 from jury.scales import INCONCLUSIVE
-from jury.store import RunManifest, RunWriter, StoredOutput
+from jury.store import RunWriter, StoredOutput
 from jury.store.index import Index
-from jury.store.lines import digest, encode, parse
+from jury.store.lines import encode, parse
 from jury.store.outputs import OUTPUTS, output_from_dict, output_to_dict
 from jury.targets import Made, Question, Target
 from jury.wording import dollars
@@ -46,8 +46,8 @@ class Outcomes(Asked):
         self.cost += (made.usage.cost if made.usage else None) or 0.0
 
 
-class Producer:
-    """Outputs for the items of one pass."""
+class Maker:
+    """The outputs of one target in one pass."""
 
     def __init__(self, target: Target, spec: RunSpec, writer: RunWriter, budget: Budget | None = None) -> None:
         self._purse = purse_of(target, budget) if target.spec.model is None else None
@@ -59,15 +59,8 @@ class Producer:
         self._flying: dict[str, asyncio.Future[Output | None]] = {}
         writer.open_outputs()
 
-    async def produced(self, entry: Entry) -> Entry | None:
-        """The item with its output; None where it could not be paid. Raises `DataError` where nothing can be kept."""
-        if entry.point is None:
-            return entry
-        question = self.target.question(entry.point)
-        output = await self._output(question, entry.item.id)
-        return None if output is None else item_entry(entry.point, output)
-
-    async def _output(self, question: Question, item: str) -> Output | None:
+    async def output(self, question: Question, item: str) -> Output | None:
+        """None where it could not be paid. Raises `DataError` where nothing can be kept."""
         while question.key in self._flying:  # the same question of another item is being asked just now
             known = await asyncio.shield(self._flying[question.key])
             if known is not None:
@@ -176,25 +169,6 @@ def ready(target: Target, spec: RunSpec) -> None:
         governed = Governors(spec, Budget(spec.budget)).before(provider)
         if isinstance(governed, Governed):
             governed.price(target.model)  # raises where nobody knows it
-
-
-def named(manifest: RunManifest, target: Target | None) -> RunManifest:
-    """The manifest with the target in it."""
-    if target is None:
-        return manifest
-    told = {"name": target.spec.label, "digest": digest(target.identity.encode("utf-8", "surrogatepass"))}
-    return replace(manifest, data={**manifest.data, "target": told})
-
-
-def target_changes(before: RunManifest | None, now: RunManifest) -> list[str]:
-    """What is different about the target since the last pass, in sentences."""
-    old, new = (m.data.get("target") if m is not None else None for m in (before, now))
-    if before is None or old == new:
-        return []
-    if not old or not new:
-        return ["the outputs come from a target now" if new else "the outputs come from the data again, from no target"]
-    told = f" from {old['name']} to {new['name']}" if old["name"] != new["name"] else ""
-    return [f"target changed{told}"]
 
 
 def unpaid(entry: Entry, limit: float) -> PanelResult:

@@ -3,11 +3,12 @@
 spec.py       `TargetSpec`: a function, a model, or an address, from a text, a mapping or a callable
 target.py     `Target`: one item in, one output or error out, with what it cost
 http.py       `HttpTarget`: an address that takes JSON and gives JSON
+sessions.py   what an agent gives back, as a session
 """
 
 from __future__ import annotations
 
 from jury.targets.spec import TargetSpec
-from jury.targets.target import Made, Question, Target
+from jury.targets.target import Made, Question, Reading, Target
 
-__all__ = ["Made", "Question", "Target", "TargetSpec"]
+__all__ = ["Made", "Question", "Reading", "Target", "TargetSpec"]

@@ -65,14 +65,27 @@ class Made:
     refused: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How what a target gives becomes an output; `read` raises `DataError`. `key`: where an address's reply has it.
+
+    `name` tells targets apart that are read in different ways.
+    """
+
+    read: Callable[[Any], Output] = to_output
+    key: str = "output"
+    name: str = ""
+
+
 class Target:
     """A `TargetSpec` made ready: its templates compiled, its function's parameters read. Needs no key yet.
 
     `identity` is a text that differs for any two targets, whatever they are asked.
     """
 
-    def __init__(self, spec: TargetSpec) -> None:
+    def __init__(self, spec: TargetSpec, reading: Reading = Reading()) -> None:
         self.spec = spec
+        self._reading = reading
         self._provider = spec.provider
         self._model = spec.model or ""
         if spec.provider is not None and "/" in self._model:
@@ -83,7 +96,7 @@ class Target:
         self._body = _compiled(spec.body)
         used = [t for t in (self._system, self._prompt, *_templates(self._body)) if t is not None]
         self._wanted = frozenset(name for t in used for name in t.names)
-        self.identity = _identity(spec)  # once: what a function holds may change while it works
+        self.identity = f"{_identity(spec)}{reading.name}"  # once: what a function holds may change while it works
         self._keys = KeyMaker(self.identity, None, None, None)
 
     @property
@@ -198,8 +211,8 @@ class Target:
             except (KeyError, IndexError, TypeError, ValueError):
                 told = TargetError(f"the reply has no {self.spec.output}", "bad_body")
                 return Output(error=told, model=self._named())
-        elif isinstance(body, Mapping) and "output" in body:
-            body = cast("Mapping[str, Any]", body)["output"]
+        elif isinstance(body, Mapping) and self._reading.key in body:
+            body = cast("Mapping[str, Any]", body)[self._reading.key]
         return self._of(body, "the reply is")
 
     def _of(self, value: Any, what: str) -> Output:
@@ -207,7 +220,7 @@ class Target:
         if value is None:
             return Output(error=TargetError(f"{what} nothing", "empty"), model=self._named())
         try:
-            made = to_output(value)
+            made = self._reading.read(value)
         except DataError as error:
             made = Output(error=TargetError(f"{what} no output: {error}", error.kind))
         return made if made.model is not None else replace(made, model=self._named())
