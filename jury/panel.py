@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, TypeVar, cast
@@ -33,6 +33,7 @@ from jury.versions import with_system
 
 logger = logging.getLogger("jury.panel")
 V = TypeVar("V", bound=Ballot)
+Poll = Callable[[Seat, bool], Coroutine[Any, Any, V]]  # one judge's vote; whether it stands in for another
 ASSIGNMENTS = ("all", "cyclic")
 
 
@@ -227,9 +228,7 @@ class Panel:
         """The deadlines of one item."""
         return ItemClock(self.spec.vote_deadline_s, self.spec.item_deadline_s, item)
 
-    async def vote(
-        self, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]], clock: ItemClock | None = None
-    ) -> list[V]:
+    async def vote(self, seats: Sequence[Seat], poll: Poll[V], clock: ItemClock | None = None) -> list[V]:
         """All votes on one item, stand-ins last. `poll(seat, replacement)` gives one judge's vote. Nobody stands in
         after the item's time."""
         if self.forecaster is not None:
@@ -237,12 +236,12 @@ class Panel:
         elif self.spec.escalate is not None:
             votes, settled = await self._in_tiers(self.spec.escalate, seats, poll, clock.item if clock else None)
         elif not self.spec.stop or len(seats) < 2:
-            votes, settled = await together([_vote(poll, s) for s in seats]), False
+            votes, settled = await together([poll(s, False) for s in seats]), False
         else:
             votes, settled = await self._in_waves(seats, poll)
         reserve = self.stand_ins[: sum(v.failed for v in votes)]
         if reserve and not settled and not (clock is not None and clock.over):
-            votes += await together([_vote(poll, s, True) for s in reserve])
+            votes += await together([poll(s, True) for s in reserve])
         return votes
 
     def foreseen(self, votes: Sequence[Ballot]) -> bool:
@@ -277,15 +276,15 @@ class Panel:
         return (f"asked up to tier {course.tier}: {asked}", *people)
 
     async def _in_tiers(
-        self, how: Escalation, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]], item: str | None
+        self, how: Escalation, seats: Sequence[Seat], poll: Poll[V], item: str | None
     ) -> tuple[list[V], bool]:
         """The votes of one tier after the other, in the order of the seats, until one settles it; whether one did
         before all were asked. An item that is drawn is asked about in full."""
         if how.drawn(item):
-            return await together([_vote(poll, s) for s in seats]), False
+            return await together([poll(s, False) for s in seats]), False
         votes: dict[int, V] = {}
         for tier in self.tiers:
-            polled = await together([_vote(poll, seats[i]) for i in tier])
+            polled = await together([poll(seats[i], False) for i in tier])
             votes.update(zip(tier, polled, strict=True))
             so_far = [votes[i] for i in sorted(votes)]
             if how.settled(polled, so_far, self.reading, self.spec.quorum):
@@ -298,13 +297,13 @@ class Panel:
         self,
         forecaster: Forecaster,
         seats: Sequence[Seat],
-        poll: Callable[[Seat, bool], Awaitable[V]],
+        poll: Poll[V],
         item: str | None,
     ) -> tuple[list[V], bool]:
         """The votes up to the moment when the verdict is sure enough, or all of them to learn from; whether it came."""
         plan = forecaster.plan()
         if plan is None:
-            polled = await together([_vote(poll, s) for s in seats])
+            polled = await together([poll(s, False) for s in seats])
             if not any(v.failed for v in polled) and item not in forecaster.taught:
                 forecaster.learn([v.value if v.decided else None for v in polled])
                 if forecaster.due:
@@ -314,17 +313,15 @@ class Panel:
         votes: list[V] = []
         known: list[Any] = [Unasked] * len(seats)
         while (place := plan(known)) is not None:
-            vote = await _vote(poll, seats[place])
+            vote = await poll(seats[place], False)
             votes.append(vote)
             known[place] = vote.value if vote.decided else None
             if vote.failed:  # what the others say then was never learned: they are all asked
                 rest = [s for s, said in zip(seats, known, strict=True) if said is Unasked]
-                return votes + await together([_vote(poll, s) for s in rest]), False
+                return votes + await together([poll(s, False) for s in rest]), False
         return votes, True
 
-    async def _in_waves(
-        self, seats: Sequence[Seat], poll: Callable[[Seat, bool], Awaitable[V]]
-    ) -> tuple[list[V], bool]:
+    async def _in_waves(self, seats: Sequence[Seat], poll: Poll[V]) -> tuple[list[V], bool]:
         """The votes up to the moment when the rest, stand-ins included, cannot change the outcome; whether it came.
 
         The cheap seats are asked first, which changes no verdict: it is settled or not whoever has spoken.
@@ -340,7 +337,7 @@ class Panel:
             if wave == 0 or not rest:
                 return said, wave == 0
             asked = rest[:wave]
-            votes.update(zip(asked, await together([_vote(poll, seats[i]) for i in asked]), strict=True))
+            votes.update(zip(asked, await together([poll(seats[i], False) for i in asked]), strict=True))
 
     def warn_of_target(self, model: str | None) -> None:
         """Warns once (strict: raises) where a judge is of the target's family: models favour their own kind."""
@@ -365,10 +362,6 @@ class Panel:
         if self.spec.strict:
             raise ConfigError(f"{text} (strict_panel=True)")
         logger.warning("%s", text)
-
-
-async def _vote(poll: Callable[[Seat, bool], Awaitable[V]], seat: Seat, replacement: bool = False) -> V:
-    return await poll(seat, replacement)
 
 
 def _prompt_of(judge: JudgeSpec, default: Prompt, prompts: dict[tuple[str, str], Prompt]) -> Prompt:

@@ -94,6 +94,8 @@ def find_object(text: str | None, keys: Sequence[str] = ("value", "abstain")) ->
     except RecursionError:
         raise ReplyError("bad_json", "the JSON is nested too deeply") from None
     if end == len(text):
+        if type(data) is dict and text.count("{") == 1:  # the usual reply: nothing inside it to look through
+            return cast("dict[str, Any]", data)
         if isinstance(data, dict):
             return _pick([cast("dict[str, Any]", data)], keys)
         _refuse_other(data, keys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from jury import factory, sync
@@ -36,6 +37,7 @@ _DECIDED = (
     "confidence",
     "confidence_source",
 )
+_of_decision = attrgetter(*_DECIDED)
 _BETWEEN_CALLS = "\n\n----- another call -----\n\n"
 _FIELDS = ("input", "expected_output", "system_instructions", "id", "row", "context", "number", "trace_id")
 
@@ -109,7 +111,7 @@ class Jury(BaseJury):
         quorum = 1 if foreseen else panel.quorum()
         if self.method is None:
             decision = decide(votes, panel.rule, quorum, len(seats), single=single)
-            decided = {name: getattr(decision, name) for name in _DECIDED}
+            decided = dict(zip(_DECIDED, _of_decision(decision), strict=True))
             used = len([v for v in votes if v.decided])
         else:
             decided = self.method.decided(votes, quorum, len(seats))
