@@ -66,6 +66,13 @@ def vote_word(vote: Any) -> str:
     return f"{'error' if vote.failed else 'none'}{mark}"
 
 
+def why_word(vote: Any) -> str:
+    """What a judge says for its vote: its error, its reasons, or else what it quotes."""
+    said = vote.error or vote.explanation
+    verdict = getattr(vote, "verdict", None)
+    return said or (", ".join(f"“{quote}”" for quote in verdict.evidence) if verdict is not None else "")
+
+
 def voted(result: Any) -> str:
     """`2 of 3 voted fail`; where votes are no words, or none of them won, how many decided."""
     if not result.seats:
@@ -90,7 +97,7 @@ def of_result(result: Any) -> list[Row]:
         rows.append(("why", result.explanation, ""))
     criteria = getattr(result, "criteria", ())
     rows += _few(((c.key, verdict_word(c), c.explanation) for c in criteria), len(criteria), "criterion", "criteria")
-    votes = ((v.judge, vote_word(v), v.error or v.explanation) for v in result.votes)
+    votes = ((v.judge, vote_word(v), why_word(v)) for v in result.votes)
     rows += _few(votes, len(result.votes), "vote", "votes")
     if result.usage:
         rows.append(("cost", cost_word(result.cost, result.calls), ""))
@@ -100,7 +107,7 @@ def of_result(result: Any) -> list[Row]:
 def of_criterion(found: Any) -> list[Row]:
     """Of a verdict on one criterion of several."""
     agreement = f"agreement {found.agreement:.2g}" if found.agreement is not None else ""
-    votes = ((v.judge, vote_word(v), v.error or v.explanation) for v in found.votes)
+    votes = ((v.judge, vote_word(v), why_word(v)) for v in found.votes)
     return [("", f"{found.key}: {verdict_word(found)}", agreement), *_few(votes, len(found.votes), "vote", "votes")]
 
 

@@ -78,7 +78,7 @@ def test_no_call_starts_that_could_exceed_the_budget(run: Run, server: Any, comm
     code, _, err = run(*COMMANDS[command], "-j", "house/m", "--budget", "0.01")
     assert code == 3
     assert not server.requests
-    assert "error" not in err
+    assert "error:" not in err
     code, _, err = run(*COMMANDS[command], "-j", "house/other", "--budget", "5")
     assert (code, "a budget needs a price for house/other" in err) == (2, True)
     code, _, err = run(*COMMANDS[command], "-j", "house/m", "--budget", "-1")

@@ -327,6 +327,43 @@ def test_rubric_shapes(run: Run, tmp_path: Path) -> None:
     assert run("rubric", "answer-rubric", "rows.jsonl", "-j", "judge.py:scores", "--format", "xml")[0] == 2
 
 
+def test_a_pipe_gets_json_and_the_person_beside_it_the_rates(run: Run, tmp_path: Path) -> None:
+    rows = [{"id": "a", "input": "q", "output": "short"}, {"id": "b", "input": "q", "output": "a much longer answer"}]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    rubric = ("rubric", "answer-rubric", "rows.jsonl", "-j", "judge.py:scores")
+    session = ("session", "policy", "s.jsonl", "rules.txt", "-j", "judge.py:kind")
+    for name, command, rate in (
+        ("r", rubric, "50% [9.5, 90.5]  1 passed, 1 failed"),
+        ("s", session, "0% [0.0, 79.3]  0 passed, 1 failed"),
+    ):
+        code, out, err = run(*command, "-o", name)
+        assert code == 0
+        assert [json.loads(line) for line in out.splitlines()] if name == "r" else json.loads(out)["verdict"] == "FAIL"
+        assert f"pass rate  {rate}" in err
+        assert f"folder     {name}\n" in err
+        assert f"show {name} " in err
+        assert run(*command, "--json")[2] == ""
+
+
+def test_a_terminal_shows_a_table_with_the_rates(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jury.cli.closing.seen", lambda: True)
+    rows = [{"id": "a", "input": "q", "output": "short"}, {"id": "b", "input": "q", "output": "a much longer answer"}]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    rubric = ("rubric", "answer-rubric", "rows.jsonl", "-j", "judge.py:scores")
+    code, out, err = run(*rubric)
+    assert (code, err) == (0, "")
+    assert "  1  a     pass" in out
+    assert "  2  b     fail     Not met: " in out
+    assert "coverage   100%  2 of 2" in out
+    assert json.loads(run(*rubric, "--format", "rubric")[1].splitlines()[0])["id"] == "a"
+    judge = script(tmp_path / "a.json", FAIL)
+    out = run("session", "policy", "s.jsonl", "rules.txt", "-j", judge)[1]
+    assert "  1  FAIL     R. Stein has it" in out
+    assert "violations  rule 1, event event 2" in out
+    assert "verdicts" not in out
+    assert "{" not in out
+
+
 def test_prompts_list_show_diff(run: Run) -> None:
     code, out, _ = run("prompts", "list")
     assert code == 0

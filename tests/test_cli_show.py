@@ -317,7 +317,11 @@ def test_rubric_scores_by_criterion(home, capsys):
     assert "verdict  fail" in out
     assert "\ncorrectness  2" in out
     assert "  clarity  2\n    clarity is 2\n" in out
-    assert "rubric, finished" in jury(capsys, "show", "runs/rubric")[1]
+    _, out, _ = jury(capsys, "show", "runs/rubric")
+    assert "rubric, finished" in out
+    assert "\ncriteria   1. correctness" in out
+    numbered = [line[11:14] for line in out.splitlines() if line[11:12].isdigit() and line[12:13] == "."]
+    assert numbered == ["1. ", "2. ", "3. ", "4. "]
 
 
 def test_what_jury_judge_left_behind_is_shown_too(home, capsys):

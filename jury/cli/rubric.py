@@ -1,16 +1,15 @@
-"""`jury rubric`: every answer of a file scored on a rubric, one JSON object a line."""
+"""`jury rubric`: every answer of a file scored on a rubric; on a terminal a table, else one JSON object a line."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from jury.cli import exits
+from jury.cli import closing, exits
 from jury.cli.asked import read_text
 from jury.cli.judging import ready
 from jury.cli.paying import capped, left_out, quoted
@@ -27,7 +26,6 @@ from jury.rubrics.seeds import FORMATS, seed_report
 from jury.runner import RunSpec, run_sync
 from jury.runner.outlook import for_money
 from jury.store import Run
-from jury.summary import outcome
 
 
 def rubric(given: Mapping[str, Any]) -> int:
@@ -36,8 +34,8 @@ def rubric(given: Mapping[str, Any]) -> int:
     if shape is not None and shape not in FORMATS:
         raise ConfigError(f"--format is {' or '.join(FORMATS)}, got {shape!r}")
     exits.check_share("--fail-under", given["fail_under"])
-    outcomes: Counter[str] = Counter()
     unpaid = 0
+    lines = given["json"] or shape is not None or not closing.seen()
     with Progress("answers") as progress:
         reference = None if given["reference"] is None else read_text(given["reference"])
         made = load_rubric(given["rubric"], task=given["task"], reference=reference)
@@ -56,15 +54,18 @@ def rubric(given: Mapping[str, Any]) -> int:
             return quoted(_spec(jury, given), given["output"], given["json"])
         ready(jury.panel)
         results = _results(jury, given) if given["output"] is None else _kept(jury, given)
-        out = sys.stdout
+        out, tally = sys.stdout, closing.tally_of(jury)
         with aside():
-            for result in results:
+            for number, result in enumerate(results, 1):
                 unpaid += result.reason == "budget"
-                outcomes[outcome(result)] += 1
-                made_line = result.to_dict() if given["json"] else report(made, result, shape)
-                out.write(json.dumps(made_line, ensure_ascii=False) + "\n")
+                tally.add(number, result)
+                if lines:
+                    made_line = result.to_dict() if given["json"] else report(made, result, shape)
+                    out.write(json.dumps(made_line, ensure_ascii=False) + "\n")
         progress.note(left_out(unpaid))
-    return exits.of_outcomes(outcomes, given["fail_under"])
+    if not given["json"]:
+        closing.tell(tally, given["output"], "rubric", table=not lines)
+    return exits.of_outcomes(tally.outcomes, given["fail_under"])
 
 
 def _results(jury: Jury, given: Mapping[str, Any]) -> Iterator[PanelResult]:

@@ -1,15 +1,14 @@
-"""`jury session`: the reports on the sessions of a file, as JSON."""
+"""`jury session`: the reports on the sessions of a file; on a terminal a table, else JSON."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from jury.cli import exits
+from jury.cli import closing, exits
 from jury.cli.asked import default_seats, listed, pairs_of, read_text, seats
 from jury.cli.functions import is_function, load_function
 from jury.cli.judging import ready
@@ -28,7 +27,6 @@ from jury.sessions.examples import read_examples
 from jury.sessions.judging import SESSION_TOKENS, SessionJury
 from jury.sessions.making import session_jury
 from jury.sessions.recording import record
-from jury.summary import outcome
 from jury.transcripts import load_session, load_sessions
 
 _MAKERS = {"claude": "anthropic", "gpt": "openai"}
@@ -48,9 +46,17 @@ def session(given: Mapping[str, Any]) -> int:
             return quoted(RunSpec(named, jury), given["output"], given["json"])
         results = _judged(jury, found, given)
         progress.note(left_out(sum(r.reason == "budget" for r in results)))
-    shown = [r.to_dict() if given["json"] else report(r) for r in results]
-    print_json(shown[0] if len(shown) == 1 else shown)
-    return exits.of_outcomes(Counter(map(outcome, results)), given["fail_under"])
+    tally = closing.tally_of(jury)
+    for number, result in enumerate(results, 1):
+        tally.add(number, result)
+    if given["json"] or not closing.seen():
+        shown = [r.to_dict() if given["json"] else report(r) for r in results]
+        print_json(shown[0] if len(shown) == 1 else shown)
+    if not given["json"]:
+        closing.tell(tally, given["output"], "session")
+        if len(results) == 1 and closing.seen():
+            closing.details(report(results[0]))
+    return exits.of_outcomes(tally.outcomes, given["fail_under"])
 
 
 def _sessions(path: str, format: str | None, number: int | None) -> list[Session]:

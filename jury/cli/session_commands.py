@@ -90,7 +90,9 @@ def session(
     ] = False,
     json: Votes = False,
 ) -> None:
-    """Did the agent do its job? Verdict, evidence and fields on one session or all of a file, as JSON.
+    """Did the agent do its job? Verdict, evidence and fields on one session or all of a file.
+
+    A table with the rates on a terminal; JSON in a pipe, and with --json with every vote.
 
     Exit codes: 0 fine, 1 below --fail-under, 2 wrong usage or data, 3 no usable verdict.
     """
@@ -135,7 +137,9 @@ def rubric(
     fail_under: FailUnder = None,
     json: Votes = False,
 ) -> None:
-    """Each answer in FILE scored on several criteria, one JSON object a line: scores, evidence, verdict.
+    """Each answer in FILE scored on several criteria: scores, evidence, verdict.
+
+    A table with the rates on a terminal; in a pipe, with --format and with --json one JSON object a line.
 
     Exit codes: 0 fine, 1 below --fail-under, 2 wrong usage or data, 3 no usable verdict.
     """

@@ -27,6 +27,7 @@ from jury.summary import UNSETTLED
 
 SETTLED = ("pass", "unrated", "a", "b", "tie", "na")  # outcomes that nobody has to look into
 _MOST_KINDS = 5
+_MOST_CRITERIA = 12  # lines of criteria
 
 
 @dataclass
@@ -140,8 +141,7 @@ def lines(run: Run, seen: Seen) -> list[tuple[str, str | Text]]:
     if not manifest.finished:
         told = tables.so_far(totals.n_total, seen.total).replace("the same command", "the same jury run")
         made.insert(1, ("so far", Text(told, style="bold")))
-    if manifest.criteria:
-        made.append(("criteria", tables.shorten(manifest.criteria, 160)))
+    made += _criteria(manifest.criteria)
     rate = Text(f"{rate_words(totals)}  {count_words(totals)}", style="bold")
     made.append(("win rate A" if run.kind == "pairwise" else "pass rate", rate))
     if totals.n_total:
@@ -169,6 +169,16 @@ def lines(run: Run, seen: Seen) -> list[tuple[str, str | Text]]:
         people = len({one.labeller for one in labels})
         made.append(("labels", f"{len(labels)} by {people} {'person' if people == 1 else 'people'}"))
     return made
+
+
+def _criteria(text: str | None) -> list[tuple[str, str | Text]]:
+    """A line for each criterion, or for the one; anchors, which are indented below theirs, are in the report."""
+    told = [line for line in (text or "").splitlines() if line.strip() and not line.startswith(" ")]
+    lines: list[tuple[str, str | Text]] = [
+        ("" if i else "criteria", tables.shorten(line, 160)) for i, line in enumerate(told[:_MOST_CRITERIA])
+    ]
+    left = len(told) - _MOST_CRITERIA
+    return [*lines, ("", f"… {left} more {'line' if left == 1 else 'lines'}")] if left > 0 else lines
 
 
 def _judges(judges: tuple[Mapping[str, Any], ...]) -> str:

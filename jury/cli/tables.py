@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from jury.brief import verdict_word, vote_word
+from jury.brief import verdict_word, vote_word, why_word
 from jury.cli.tally import Kept, Tally
 from jury.results import Comparison, PairVote, PanelResult, Usage, Vote
 from jury.summary import Summary, WinRate, beside, outcome
@@ -128,7 +128,11 @@ def vote_text(vote: Vote | PairVote | None) -> Text:
 def _why(result: PanelResult | Comparison) -> str:
     if result.explanation:
         return result.explanation.removeprefix("No verdict: ").removeprefix("Not judged: ")
-    return reason(result.reason)
+    if result.reason:
+        return reason(result.reason)
+    if isinstance(result, Comparison) or result.passed:
+        return ""
+    return next((why_word(vote) for vote in result.votes if vote.value == result.value), "")
 
 
 def so_far(judged: int, total: int | None) -> str:
@@ -197,7 +201,7 @@ def summary_lines(summary: Summary, tally: Tally) -> list[tuple[str, str | Text]
         lines.append(("pass rate", Text(f"{rate}  {counted(rates)}", style="bold")))
     elif not summary.n_unrated:
         lines.append(("pass rate", Text("undefined  nothing passed or failed", style="bold")))
-    if tally.values:
+    if {v.casefold() for v in tally.values} - {"pass", "fail"}:
         lines.append(("verdicts", ", ".join(f"{n} {name}" for name, n in tally.values.most_common(12))))
     if tally.numbers:
         lines.append(("mean", f"{tally.total / tally.numbers:.3g}"))
