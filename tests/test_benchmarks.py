@@ -105,7 +105,7 @@ def test_a_judge_call_takes_no_more_functions_than_it_did() -> None:
 
     216 on Python 3.11 when it was written. What needs more may raise the bound, with its reason.
     """
-    assert own_cpu.function_calls(20) < 270
+    assert own_cpu.function_calls(20) < 240
 
 
 def test_render() -> None:
