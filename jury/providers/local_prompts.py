@@ -5,9 +5,9 @@ it called every one true. In the short ones every text is quoted as JSON, and be
 that it does not hold (right on 35 of 35; with marks on both sides 34, and far less sure). Beside a reference the
 verdict is written before the reasons: 12 of 12 where the reasons came first gave 10, and 9 of 10 instead of 6 with its
 own answer as the reference. Beside a context the reasons come first and are not cut short: about 20 of 30, whether bare
-or quoted, fenced or not. Of a pair the responses come before the question which is better: with the question in front
-of them the model follows the slot (1 of 10 pairs decided, 6 to 8 this way). (Items written here and seen while choosing.) The short prompts stand in for the shipped ones
-only: what a caller wrote is asked as it is.
+or quoted, fenced or not. Of a pair the responses come before the question which is better: behind the question, the
+model followed the slot in 9 of 10. (Items written here and seen while choosing.) The short prompts stand in for the
+shipped ones only: what a caller wrote is asked as it is.
 """
 
 from __future__ import annotations
