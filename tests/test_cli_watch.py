@@ -248,6 +248,8 @@ def test_folders_patterns_lists_and_questions_for_a_target_are_counted(home, tmp
     assert count_items(RunManifest("pointwise", "r", data=made)) == 4
     asked = {"path": str(home / "asked-*.jsonl")}
     assert count_items(RunManifest("pointwise", "r", spec={"target": "openai/m"}, data=asked)) == 3
+    two = {"targets": {"a": "openai/m", "b": "openai/n"}}
+    assert count_items(RunManifest("pairwise", "r", spec=two, data=asked)) == 3
     (tmp_path / "talks").mkdir()
     for n in range(3):
         (tmp_path / "talks" / f"{n}.json").write_text('[{"role": "user", "content": "q"}]')

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from jury import ConfigError, JudgeSpec, Reply, ScriptedProvider, Usage
+from jury.audit import audited, tournament
 from jury.cli.__main__ import main
 from jury.runner import RunSpec, estimate, replay, run, run_batches, run_sync
 from jury.runner.refill import Refill
@@ -167,6 +168,17 @@ def test_a_target_against_itself_is_asked_twice(tmp_path):
     assert (report.target.live, report.target.same) == (10, 0)
     assert all(i.response_a != i.response_b for i in Run.open(tmp_path / "run").items())
     assert run_sync(spec_of(twins), tmp_path / "run").target.live == 0
+
+
+def test_who_made_the_sides_is_ranked(tmp_path):
+    providers = [ScriptedProvider(lambda r, n=name: Reply(f"{n} says")) for name in ("good", "bad")]
+    a, b = (TargetSpec(model=f"openai/{n}", provider=p, name=n) for n, p in zip("xy", providers, strict=True))
+    run_sync(spec_of({"a": a, "b": b}, [{**r, "model_a": "stale"} for r in ROWS]), tmp_path / "both")
+    audit = audited(Run.open(tmp_path / "both"))
+    assert [t.target for t in tournament(audit).targets] == ["x", "y"]
+    assert (audit.target("a"), audit.target("a", "model"), audit.target()) == ("x", "openai/x", None)
+    run_sync(spec_of({"a": a}, [{**r, "model_b": "old"} for r in ROWS]), tmp_path / "one")
+    assert {t.target for t in tournament(audited(Run.open(tmp_path / "one"))).targets} == {"x", "old"}
 
 
 def test_estimate_knows_both_sides(tmp_path):

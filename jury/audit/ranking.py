@@ -52,7 +52,7 @@ class Tournament:
 def tournament(
     audits: Audited | Sequence[Audited], *, name_a: str = "model_a", name_b: str = "model_b", seed: int = 0
 ) -> Tournament:
-    """Rank the targets named in the rows of pairwise runs (fields `name_a`, `name_b`).
+    """Rank the targets of pairwise runs: those that made the sides, else those named in the rows (`name_a`, `name_b`).
 
     Raises `ConfigError` for a run that is not pairwise, `DataError` for a row without names.
     """
@@ -84,7 +84,8 @@ def games_of(runs: Sequence[Audited], name_a: str, name_b: str) -> tuple[list[tu
         if not audit.paired:
             raise ConfigError(f"{audit.run.folder} holds no pairs: rank pairwise runs")
         for one in audit.judged:
-            names = [one.item.row.get(name) for name in (name_a, name_b)]
+            named = (("a", name_a), ("b", name_b))
+            names = [audit.target(side) or one.item.row.get(name) for side, name in named]
             if not all(names):
                 raise DataError(f"item {one.item.id}: its row has no {name_a!r} and {name_b!r}", "bad_json")
             for vote in one.result.votes:

@@ -64,6 +64,16 @@ class Audited:
     def paired(self) -> bool:
         return self.run.kind == "pairwise"
 
+    def target(self, side: str = "", what: str = "name") -> str | None:
+        """The `name` of the target that made the outputs (of a side of pairs: `a`, `b`), or its `model` if it is one.
+
+        None where the data held them.
+        """
+        data = self.run.manifest.data
+        sides: Any = data.get("targets") or {}
+        told: Any = sides.get(side) if side else data.get("target")
+        return None if told is None else str(told.get(what) or told["name"])
+
     def labelled(self) -> list[Judged]:
         return [one for one in self.judged if one.label is not None]
 

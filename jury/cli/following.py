@@ -131,7 +131,7 @@ def count_items(manifest: RunManifest) -> int | None:
     if not path:
         return None
     kind = manifest.kind if manifest.kind in KINDS else "pointwise"
-    given = {name: spec.get(name) for name in ("limit", "encoding", "delimiter", "target", "format")}
+    given = {name: spec.get(name) for name in ("limit", "encoding", "delimiter", "target", "targets", "format")}
     try:
         same = RunSpec(path, kind=kind, map=cast("Any", manifest.data.get("map") or {}), **cast("Any", given))
         return None if from_stdin(same) else sum(1 for _ in entries(same))

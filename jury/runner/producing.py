@@ -108,13 +108,15 @@ def named(manifest: RunManifest, targets: Targets) -> RunManifest:
     """The manifest with the targets in it."""
     if not targets:
         return manifest
-    told = {
-        side: {"name": one.spec.label, "digest": digest(one.identity.encode("utf-8", "surrogatepass"))}
-        for side, one in targets.items()
-    }
+    told = {side: _about(one) for side, one in targets.items()}
     return replace(
         manifest, data={**manifest.data, **({"target": told[ALONE]} if ALONE in told else {"targets": told})}
     )
+
+
+def _about(target: Target) -> dict[str, Any]:
+    made = {"name": target.spec.label, "digest": digest(target.identity.encode("utf-8", "surrogatepass"))}
+    return {**made, **({"model": target.spec.model} if target.spec.model else {})}
 
 
 def target_changes(before: RunManifest | None, now: RunManifest) -> list[str]:
@@ -125,7 +127,7 @@ def target_changes(before: RunManifest | None, now: RunManifest) -> list[str]:
     said: list[str] = []
     for side in sorted(old.keys() | new.keys()):
         a, b = old.get(side), new.get(side)
-        if a == b:
+        if a and b and (a["name"], a["digest"]) == (b["name"], b["digest"]):
             continue
         whose = f"response {side.upper()} comes" if side else "the outputs come"
         if a is None:

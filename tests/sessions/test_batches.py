@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from jury import ConfigError, JudgeSpec
+from jury import ConfigError, JudgeSpec, code_check, session_jury
 from jury.providers.anthropic import AnthropicProvider
 from jury.providers.openai import OpenAIProvider
 from jury.runner import BatchReport, RunReport, RunSpec, replay, run, run_batches
@@ -284,3 +284,11 @@ def test_a_killed_command_is_started_again_and_submits_nothing_twice(tmp_path: P
     assert server.submitted == 1
     totals = json.loads(done.stdout)
     assert (totals["n_pass"], totals["n_fail"], totals["asked"], totals["recalled"]) == (2, 1, 0, 3)
+
+
+def test_checks_alone_have_nothing_to_send(tmp_path: Path, server: BatchServer) -> None:
+    write(tmp_path)
+    jury = session_jury(checks=[code_check("answered", lambda s: bool(s.final_message))])
+    spec = RunSpec(str(tmp_path / "?.jsonl"), jury, cache=False)
+    assert batched(spec, tmp_path / "run", server).batches == 0
+    assert judged(spec, tmp_path / "run").totals["n_pass"] == 3
