@@ -262,6 +262,16 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
         main(["run", "run.yaml", "--json"])
     told = json.loads(capsys.readouterr().out)
     assert (told["n_a"], told["target"]["recalled"], told["targets"]["a"]["live"]) == (5, 0, 0)
+    with pytest.raises(SystemExit):
+        main(["show", "runs/run"])
+    shown = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("target")]
+    assert shown == [["target", "a", "new"], ["target", "b", "old"]]
+    with pytest.raises(SystemExit):
+        main(["report", "runs/run", "--format", "md"])
+    assert "| target a | new |" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["report", "runs/run", "-o", "run.html"])
+    assert "A is made by new, B is made by old." in (tmp_path / "run.html").read_text("utf-8")
     with pytest.raises(SystemExit) as left:
         main(["check", "run.yaml"])
     assert left.value.code == 0

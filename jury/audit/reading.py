@@ -69,9 +69,7 @@ class Audited:
 
         None where the data held them.
         """
-        data = self.run.manifest.data
-        sides: Any = data.get("targets") or {}
-        told: Any = sides.get(side) if side else data.get("target")
+        told = self.run.manifest.targets.get(side)
         return None if told is None else str(told.get(what) or told["name"])
 
     def labelled(self) -> list[Judged]:

@@ -141,6 +141,7 @@ def lines(run: Run, seen: Seen) -> list[tuple[str, str | Text]]:
     if not manifest.finished:
         told = tables.so_far(totals.n_total, seen.total).replace("the same command", "the same jury run")
         made.insert(1, ("so far", Text(told, style="bold")))
+    made += [(f"target {side}".strip(), str(one.get("name"))) for side, one in manifest.targets.items()]
     made += _criteria(manifest.criteria)
     rate = Text(f"{rate_words(totals)}  {count_words(totals)}", style="bold")
     made.append(("win rate A" if run.kind == "pairwise" else "pass rate", rate))

@@ -34,6 +34,7 @@ def head(audit: Audited, valued: Worth | None, seed: int) -> Head:
         rule=_rule(audit),
         scale=dict(manifest.scale),
         seats=tuple(_seat(j, False) for j in manifest.judges) + tuple(_seat(j, True) for j in manifest.stand_ins),
+        targets={side or "target": str(one.get("name")) for side, one in manifest.targets.items()},
         created=manifest.created,
         finished=manifest.finished,
         jury_version=manifest.jury_version,

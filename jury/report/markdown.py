@@ -73,6 +73,7 @@ def _head(head: Head) -> Iterator[str]:
     rows.append(("spend", f"{plain(head.cost_text)} ({words.count(head.calls, 'call')}{saved})"))
     judges = [plain(seat.id) + (" (stand-in)" if seat.stand_in else "") for seat in head.seats]
     rows.append(("judges", ", ".join(judges) + (f"; rule: {plain(head.rule)}" if head.rule else "")))
+    rows += [(side if side == "target" else f"target {side}", plain(name)) for side, name in head.targets.items()]
     yield from _table(("", ""), rows)
     if head.worth:
         yield ""

@@ -72,7 +72,8 @@ class Head(_Plain):
     of `total` items have a usable verdict (`coverage`). `corrected`: the rate people would give, None without a
     calibration that holds (`corrected_why`). `gate`: what `jury gate` found last, None where it was not run; its
     outcome is `expired` where the run has changed since. `worth`: sentences. `cost` in US dollars, None where a price
-    is unknown. `mean` of verdicts that are numbers. `rule`: over the votes, or a rubric's own pass rule.
+    is unknown. `mean` of verdicts that are numbers. `rule`: over the votes, or a rubric's own pass rule. `targets` are
+    what made the outputs, by side of pairs (`a`, `b`), else under `target`; none where the data held them.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Head(_Plain):
     rule: str = ""
     scale: Mapping[str, Any] = field(default_factory=dict[str, Any])
     seats: tuple[Seat, ...] = ()
+    targets: Mapping[str, str] = field(default_factory=dict[str, str])
     created: str = ""
     finished: bool = False
     jury_version: str = ""

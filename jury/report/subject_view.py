@@ -116,7 +116,8 @@ def pairs(report: Report) -> Markup | None:
     if found is None:
         return None
     cards = [card("Who won", "", _wins(found), half=True), _flipped(found), _ranking(found)]
-    return section("Pairs", "", tag("div", cards, class_="grid"), id="pairs")
+    sides = ", ".join(f"{side.upper()} is made by {name}" for side, name in report.head.targets.items())
+    return section("Pairs", f"{sides}." if sides else "", tag("div", cards, class_="grid"), id="pairs")
 
 
 def _wins(found: PairFacts) -> Markup:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, cast
+from typing import Any
 
 from jury.budget import Budget
 from jury.data import DataPoint, Output
@@ -121,9 +121,9 @@ def _about(target: Target) -> dict[str, Any]:
 
 def target_changes(before: RunManifest | None, now: RunManifest) -> list[str]:
     """What is different about the targets since the last pass, in sentences."""
-    old, new = _told(before), _told(now)
     if before is None:
         return []
+    old, new = before.targets, now.targets
     said: list[str] = []
     for side in sorted(old.keys() | new.keys()):
         a, b = old.get(side), new.get(side)
@@ -138,13 +138,6 @@ def target_changes(before: RunManifest | None, now: RunManifest) -> list[str]:
             told = f" from {a['name']} to {b['name']}" if a["name"] != b["name"] else ""
             said.append(f"target {f'{side} ' if side else ''}changed{told}")
     return said
-
-
-def _told(manifest: RunManifest | None) -> dict[str, Mapping[str, Any]]:
-    if manifest is None:
-        return {}
-    alone: Any = manifest.data.get("target")
-    return {ALONE: alone} if alone else dict(cast("Mapping[str, Any]", manifest.data.get("targets") or {}))
 
 
 def unpaid_for(entry: Entry, limit: float) -> PanelResult | Comparison:

@@ -49,6 +49,17 @@ class RunManifest:
     heads: Mapping[str, str] = field(default_factory=dict[str, str])
     format: int = FORMAT
 
+    @property
+    def targets(self) -> dict[str, Mapping[str, Any]]:
+        """The targets that made the outputs, by side of pairs (`a`, `b`; without pairs one under an empty key).
+
+        Each has a `name` and a `digest`, and a `model` if it is one; none where the data held the outputs.
+        """
+        alone: Any = self.data.get("target")
+        sides: Any = self.data.get("targets")
+        made: Any = {"": alone} if alone else sides
+        return dict(cast("Mapping[str, Mapping[str, Any]]", made)) if isinstance(made, Mapping) else {}
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values, the format first."""
         names = ["format", *(f.name for f in fields(self) if f.name != "format")]

@@ -31,7 +31,7 @@ def session_reading(spec: TargetSpec, format: str | None) -> Reading:
             f"target: the answer of {spec.label} is no session of an agent: give a function or an address that returns "
             "a transcript (kind: pointwise judges single answers)"
         )
-    return Reading(lambda value: _output(value, format), "session", f"session {format or ''}")
+    return Reading(lambda value: _output(value, format), "session", f" session {format or ''}", "session")
 
 
 def _output(value: Any, format: str | None) -> Output:

@@ -69,12 +69,13 @@ class Made:
 class Reading:
     """How what a target gives becomes an output; `read` raises `DataError`. `key`: where an address's reply has it.
 
-    `name` tells targets apart that are read in different ways.
+    `name` tells targets apart that are read in different ways; `what` is what their errors call it.
     """
 
     read: Callable[[Any], Output] = to_output
     key: str = "output"
     name: str = ""
+    what: str = "output"
 
 
 class Target:
@@ -222,7 +223,7 @@ class Target:
         try:
             made = self._reading.read(value)
         except DataError as error:
-            made = Output(error=TargetError(f"{what} no output: {error}", error.kind))
+            made = Output(error=TargetError(f"{what} no {self._reading.what}: {error}", error.kind))
         return made if made.model is not None else replace(made, model=self._named())
 
     def _named(self, model: str | None = None) -> str | None:

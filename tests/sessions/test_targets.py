@@ -154,6 +154,8 @@ def test_what_is_no_session_is_the_agents_error(tmp_path: Path, form: Any, kind:
     (stored,) = Run.open(tmp_path).outputs()
     assert stored.output.target_error is not None
     assert kind in (None, stored.output.target_error.kind)
+    if kind == "wrong_type":
+        assert "the function returned no session: " in stored.output.target_error.message
 
 
 def test_an_agent_that_failed_is_asked_again(tmp_path: Path) -> None:
