@@ -41,6 +41,9 @@ def telling(output): raise RuntimeError("401 for key sk-abcdefghijklmnop")
 def hostile(output): return True, "\\ud800 \\x1b[2J \\u202e turned"
 def first(response_a, response_b): return "A"
 def longer(response_a, response_b): return "A" if len(response_a) > len(response_b) else "B"
+def fuller(response_a, response_b):
+    a, b = len(response_a), len(response_b)
+    return "tie" if a == b else "A" if a > b else "B"
 limit = 3
 """
 ANSWERS = [
@@ -368,6 +371,48 @@ def test_compare_shows_flips(run: Run) -> None:
     assert len(re.findall(r"\bflip\b", out)) == 2
     assert "win rate A" in out
     assert "2 of 4 votes changed with the order (2 primacy)" in out
+
+
+def test_two_files_of_answers_are_joined_by_id(run: Run, tmp_path: Path) -> None:
+    ours = [{"id": n, "question": f"q{n}", "answer": "x" * (n + 2)} for n in range(3)]
+    theirs = [{"id": str(n), "output": "y" * (2 * n + 1), "error": ""} for n in reversed(range(3))]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(r) + "\n" for r in ours))
+    (tmp_path / "b.json").write_text(json.dumps(theirs))
+    code, out, _ = run("compare", "a.jsonl", "b.json", "-j", "checks:fuller", "-o", "out")
+    assert code == 0
+    assert "A, B        a.jsonl, b.json" in out
+    assert "win rate A  50%" in out
+    assert "1 A, 1 B, 1 tie" in out
+    kept = [json.loads(line) for line in (tmp_path / "out/results.jsonl").read_text().splitlines()]
+    assert sorted((r["item_id"], r["winner"]) for r in kept) == [("0", "A"), ("1", "tie"), ("2", "B")]
+    shown = run("show", "out", "2")[1]
+    assert "question\n  q2\n\nresponse A\n  xxxx\n\nresponse B\n  yyyyy\n" in shown
+    code, out, _ = run("compare", "b.json", "a.jsonl", "-j", "checks:longer", "--json", "--limit", "1")
+    assert (code, json.loads(out)["results"][0]["winner"]) == (0, "A")
+    assert "calls  6, and 0" in run("compare", "a.jsonl", "b.json", "-j", "checks:fuller", "--estimate")[1]
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ([{"id": 1, "answer": "y"}], "1 id of a.jsonl is not in b.jsonl: '0'"),
+        ([{"id": n, "answer": "y"} for n in range(6)], "4 ids of b.jsonl are not in a.jsonl: '2', '3', '4', ..."),
+        ([{"id": 0, "answer": "y"}, {"id": 1, "answer": "y"}, {"id": 1, "answer": "z"}], "the id '1' occurs twice"),
+        ([{"id": 0, "answer": "y"}, {"answer": "y"}], "b.jsonl, line 2: no id; two files are joined by it"),
+        ([{"id": 0, "question": "other", "answer": "y"}, {"id": 1, "answer": "y"}], "not the same question"),
+        ([{"id": 0, "answer": "y"}, {"id": 1, "text": "y"}], "no column for the output"),
+    ],
+)
+def test_files_that_do_not_belong_together_are_told_before_any_call(
+    run: Run, tmp_path: Path, other: list[dict[str, Any]], says: str
+) -> None:
+    for name, given in (("a", [{"id": n, "question": "q", "answer": "x"} for n in range(2)]), ("b", other)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in given))
+    code, out, err = run("compare", "a.jsonl", "b.jsonl", "-j", "checks:longer", "-o", "out")
+    assert (code, out) == (2, "")
+    assert says in err
+    assert not (tmp_path / "out/results.jsonl").exists()
+    assert "neither may be a pipe" in run("compare", "a.jsonl", "-", "-j", "checks:longer")[2]
 
 
 def test_compare_in_json(run: Run, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from jury.scales import Labels, Numeric
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
 _RANGE = re.compile(rf"\s*{_NUMBER}\s*(?:\.\.|[-:,]|\s)\s*{_NUMBER}\s*")
-_PATHS = {"file", "prompt", "system", "output"}
+_PATHS = {"file", "other", "prompt", "system", "output"}
 ANYONE = "(any judge)"
 
 
@@ -28,6 +28,7 @@ class Asked:
     """The options of one command, as they were given; each command has some of them."""
 
     file: str = ""
+    other: str | None = None
     criteria: str | None = None
     judges: Sequence[str] = ()
     prompt: str | None = None

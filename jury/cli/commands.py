@@ -202,6 +202,10 @@ def judge(
 
 def compare(
     file: File,
+    other: Annotated[
+        str | None,
+        typer.Argument(help="The other bot's answers, joined by id; then FILE holds A's.", metavar="[FILE_B]"),
+    ] = None,
     criteria: Criteria = None,
     judges: Judges = None,
     swap: Swap = True,
@@ -232,7 +236,9 @@ def compare(
     min_coverage: MinCoverage = None,
     show: Show = 20,
 ) -> None:
-    """Which of two answers in each row of FILE is better? --fail-under is the win rate that A must reach.
+    """Which of two answers is better? They stand in one row of FILE, or in two files: jury compare a.jsonl b.jsonl.
+
+    --fail-under is the win rate that A must reach.
 
     Every judge sees both orders; one that changes sides with the order has no vote. Exit codes as for judge.
     """

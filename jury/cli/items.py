@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import fields
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 from jury.cli.asked import Asked
 from jury.data import Output
-from jury.datasets import FIELDS, STDIN, Row, find, parse_map, rows, to_pair
+from jury.datasets import FIELDS, STDIN, Row, find, joined, parse_map, rows, to_pair
 from jury.errors import DataError, JuryError
 from jury.summary import count
 from jury.tasks import in_thread
@@ -24,6 +25,14 @@ def pair_fields(row: Row) -> dict[str, Any]:
     return {f.name: getattr(pair, f.name) for f in fields(pair)}
 
 
+def read(asked: Asked) -> Iterator[Row]:
+    """The rows of the file that was given, or of both, each pair one row."""
+    read_one = partial(rows, mapping=parse_map(asked.map), encoding=asked.encoding, delimiter=asked.delimiter)
+    if not asked.other:
+        return read_one(asked.file)
+    return rows(joined(partial(read_one, asked.file), partial(read_one, asked.other)))
+
+
 class Items(Generic[T]):
     """The items of a data file. `make` turns a row into one (`to_item`, `to_pair`); `id_of` reads its id."""
 
@@ -31,7 +40,7 @@ class Items(Generic[T]):
         self._asked = asked
         self._make = make
         self._id_of = id_of
-        self._mapping = parse_map(asked.map)
+        parse_map(asked.map)  # what is wrong with it is told before the file is opened
         self._numbers: dict[str | None, int] = {}
         self.fault: JuryError | None = None
         self.empty = 0  # outputs so far that hold nothing
@@ -54,8 +63,7 @@ class Items(Generic[T]):
 
     def _walk(self) -> Iterator[tuple[int, T]]:
         asked = self._asked
-        found = rows(asked.file, mapping=self._mapping, encoding=asked.encoding, delimiter=asked.delimiter)
-        for row in islice(found, asked.limit):
+        for row in islice(read(asked), asked.limit):
             yield row.number, self._make(row)
 
     async def _stream(self) -> AsyncIterator[T]:
@@ -106,9 +114,8 @@ def no_input(asked: Asked, wanted: frozenset[str]) -> str | None:
 
 def row_at(asked: Asked, number: int) -> Row:
     """The row of that number, from 1. Raises `DataError` where there are fewer."""
-    found = rows(asked.file, mapping=parse_map(asked.map), encoding=asked.encoding, delimiter=asked.delimiter)
     last = 0
-    for row in found:
+    for row in read(asked):
         if row.number == number:
             return row
         last = row.number

@@ -6,6 +6,7 @@ import asyncio
 import shlex
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, cast
 
 from jury import __version__
@@ -14,6 +15,7 @@ from jury.cli import exits, tables
 from jury.cli.asked import Asked, listed, pairwise, pointwise
 from jury.cli.calling import called
 from jury.cli.items import Items, comes_once, no_input, pair_fields
+from jury.cli.items import read as read_rows
 from jury.cli.paying import capped, left_lines, quoted
 from jury.cli.progress import Progress
 from jury.cli.tally import Tally
@@ -71,6 +73,7 @@ class _Run:
             "judges": [s.name for s in panel.seats],
             "prompts": [{"name": p.spec.name, "version": p.spec.version, "digest": p.digest} for p in panel.prompts],
             "file": self.asked.file,
+            **({"file_b": self.asked.other} if self.asked.other else {}),
             "criteria": self.asked.criteria,
             **({} if scale is None else {"scale": scale_to_dict(scale)}),
             "data": {k: v for k, v in self._data().items() if v},
@@ -144,6 +147,8 @@ def judge(asked: Asked) -> int:
 def compare(asked: Asked) -> int:
     """Runs `jury compare`; returns the exit code. Raises `ConfigError` or `DataError` before the first call."""
     asked.check()
+    if asked.other and any(map(comes_once, (asked.file, asked.other))):
+        raise ConfigError("two files are joined by id, so both are read twice: neither may be a pipe")
     with Progress("pairs") as progress:
         jury = pairwise(asked)
         if asked.estimate:
@@ -166,7 +171,12 @@ def compare(asked: Asked) -> int:
         tables.verdict_table(run.tally, console)
         tables.facts(
             console,
-            [*tables.comparison_lines(rate, run.tally), *run.left(_counts(rate, tally)), *_next(asked, run, "compare")],
+            [
+                *([("A, B", f"{asked.file}, {asked.other}")] if asked.other else []),
+                *tables.comparison_lines(rate, run.tally),
+                *run.left(_counts(rate, tally)),
+                *_next(asked, run, "compare"),
+            ],
         )
     return run.code(exits.of_comparisons(rate, asked.fail_under, asked.min_coverage))
 
@@ -179,6 +189,8 @@ def _tally(asked: Asked, panel: Panel) -> Tally:
 def _spec(asked: Asked, jury: Jury | PairwiseJury) -> RunSpec:
     """The same as a run, for its quote."""
     read = {"limit": asked.limit, "encoding": asked.encoding, "delimiter": asked.delimiter}
+    if asked.other:
+        return RunSpec([row.values for row in islice(read_rows(asked), asked.limit)], jury)
     return RunSpec(asked.file, jury, map=parse_map(asked.map), **cast("Any", read))
 
 
@@ -240,7 +252,7 @@ def _next(asked: Asked, run: _Run, command: str, mark: str | None = None) -> lis
     answered_nothing = len(run.tally.errors) == len(run.tally.judges) and not run.tally.free
     if answered_nothing and any(kind != "budget" for _, kind in run.tally.errors):
         lines.append(f"{name} check --call --judges ...   one test call to each judge")
-    if failed is not None and not comes_once(asked.file):
+    if failed is not None and not asked.other and not comes_once(asked.file):
         lines.append(f"{name} render {asked.file} --row {failed} ...   the exact texts the judges read")
     if not asked.output:
         lines.append(f"{name} {command} ... -o DIR   keeps every vote with its reason")

@@ -5,6 +5,7 @@
     columns.py    which column is which field, and the column map
     frames.py     Parquet, saved Hugging Face datasets, pandas and polars frames
     items.py      `to_item`, `to_pair`      ids.py    duplicate ids, in flat memory
+    joined.py     two files of answers as pairs
 
 Rows are streamed: the whole file is never in memory, but for a JSON document (an array is one JSON text). Whatever is
 wrong with a file is a `DataError` with its file, its line and one of these kinds: `not_found`, `unreadable`,
@@ -24,6 +25,7 @@ from jury.datasets.frames import is_parquet, read_folder, read_frame, read_parqu
 from jury.datasets.globs import files_of, is_glob
 from jury.datasets.ids import SeenIds
 from jury.datasets.items import item_id, to_item, to_pair, to_question
+from jury.datasets.joined import joined
 from jury.datasets.jsonlines import looks_like_json, read_json
 from jury.datasets.row import Row, id_text
 from jury.datasets.source import STDIN, Source
@@ -39,6 +41,7 @@ __all__ = [
     "find",
     "is_glob",
     "item_id",
+    "joined",
     "parse_map",
     "rows",
     "to_item",

@@ -10,9 +10,11 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+from jury.datasets import joined, rows
 from jury.errors import JuryError
 from jury.runner.entries import entries
 from jury.runner.spec import RunSpec
@@ -89,8 +91,16 @@ def _items(summary: Mapping[str, Any], kind: str) -> tuple[dict[str, dict[str, A
     data = cast("Mapping[str, Any]", summary.get("data") or {})
     if not isinstance(file, str) or not Path(file).is_file():
         return {}, f"The judged texts are not shown: the data file {file} is not there."
-    spec = RunSpec(file, kind="pairwise" if kind == "pairwise" else "pointwise", **data)
+    other = summary.get("file_b")
     try:
+        if other:
+            read = partial(
+                rows, mapping=data.get("map"), encoding=data.get("encoding"), delimiter=data.get("delimiter")
+            )
+            pairs = list(joined(partial(read, file), partial(read, str(other))))
+            spec = RunSpec(pairs[: data.get("limit")], kind="pairwise")
+        else:
+            spec = RunSpec(file, kind="pairwise" if kind == "pairwise" else "pointwise", **data)
         return {e.item.id: e.item.to_dict() for e in entries(spec)}, ""
     except JuryError as error:
         return {}, f"The judged texts are not shown: {error}"
