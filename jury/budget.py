@@ -10,16 +10,21 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
 
 from jury.allowances import in_line
-from jury.errors import ConfigError, ProviderError
+from jury.errors import ConfigError, DataError, ProviderError
 from jury.wording import dollars
 
 logger = logging.getLogger("jury.budget")
 
 
 class Budget:
-    """US dollars for one run. `spent`, `unsure` (lost calls that may have been paid): of earlier passes too."""
+    """US dollars for one run. `spent`, `unsure` (lost calls that may have been paid): of earlier passes too.
+
+    `note` hears before each call, and after it, how much may have been paid by then: a record for the case of a kill.
+    """
 
     def __init__(self, limit: float, spent: float = 0.0, unsure: float = 0.0) -> None:
         if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit < float("inf"):
@@ -29,7 +34,9 @@ class Budget:
         self.unsure = unsure
         self.closed = False
         self.why = ""  # it was closed before its time
+        self.note: Callable[[float], None] | None = None
         self._reserved = 0.0
+        self._in_flight = 0.0  # the part of what is reserved whose calls have begun
         self._held = 0.0
         self._under_way = 0
         self._line: deque[tuple[asyncio.Future[bool], float]] = deque()
@@ -52,7 +59,7 @@ class Budget:
                     return
             except asyncio.CancelledError:
                 if place.done() and not place.cancelled() and place.result():
-                    self.settle(most, 0.0)
+                    self._free(most)
                 self._move()
                 raise
         if self.why:
@@ -60,16 +67,27 @@ class Budget:
         spent = f"{dollars(self.spent + self.unsure)} of {dollars(self.limit)}"
         raise ProviderError("budget", f"not asked: {spent} are spent, and this call could cost {dollars(most)}")
 
+    def begin(self, most: float) -> None:
+        """A call starts: what is reserved for it may be spent from now on. Raises `DataError` where `note` does."""
+        if self.note is not None:
+            self.note(self.spent + self.unsure + self._in_flight + most)
+        self._in_flight += most
+
+    def give_back(self, most: float) -> None:
+        """What was reserved is not needed: the call did not begin."""
+        self._free(most)
+        self._move()
+
     def settle(self, most: float, cost: float | None, *, unsure: bool = False) -> None:
-        """The call is over. `cost` None is unknown: then it counts as `most`. `unsure`: nobody knows if it was paid."""
-        self._reserved = max(0.0, self._reserved - most)
-        self._under_way -= 1
-        if not self._under_way:
-            self._reserved = 0.0  # what rounding has left
+        """A call that began is over. `cost` None is unknown: then it counts as `most`. `unsure`: nobody knows if it
+        was paid."""
+        self._in_flight = max(0.0, self._in_flight - most)
+        self._free(most)
         if unsure:
             self.unsure += most if cost is None else cost
         else:
             self.spent += most if cost is None else cost
+        self._noted()
         self._move()
 
     def hold(self, most: float, *, owed: bool = False) -> bool:
@@ -84,6 +102,7 @@ class Budget:
         """What was held is over, and did cost this."""
         self._held = max(0.0, self._held - most)
         self.spent += cost
+        self._noted()
         self._move()
 
     def close(self, why: str) -> None:
@@ -99,6 +118,17 @@ class Budget:
     def _take(self, most: float) -> None:
         self._reserved += most
         self._under_way += 1
+
+    def _free(self, most: float) -> None:
+        self._under_way -= 1
+        self._reserved = max(0.0, self._reserved - most)
+        if not self._under_way:
+            self._reserved = self._in_flight = 0.0  # without what rounding has left
+
+    def _noted(self) -> None:
+        if self.note is not None:
+            with suppress(DataError):  # the last word stands, which was more
+                self.note(self.spent + self.unsure + self._in_flight)
 
     def _move(self) -> None:
         while self._line:
@@ -121,22 +151,43 @@ class Purse:
     """For calls whose price is on no list: functions, and addresses without a model.
 
     `most`: US dollars that one call can cost at most, which is also what it costs where it does not say; None where
-    nobody says, and then it is taken to be free. One that costs more than that closes the budget: what others like it
-    would cost is not known.
+    nobody says. Then the first call goes alone: where it reports no cost, the others are taken to be free. One that
+    costs more than was said closes the budget: what others like it would cost is not known.
     """
 
     def __init__(self, budget: Budget | None, most: float | None, whose: str) -> None:
         self._budget = budget
         self._most = most
         self._whose = whose
+        self._alone = budget is not None and most is None
+        self._first: asyncio.Future[None] | None = None  # while it is under way
 
     async def reserve(self, calls: int = 1) -> float:
-        """Sets aside what so many calls can cost. Raises `ProviderError` of kind `budget`."""
+        """Sets aside what so many calls can cost, which begin now. Raises `ProviderError` of kind `budget`."""
         most = (self._most or 0.0) * calls
-        if self._budget is not None and (most or self._budget.why):
-            with in_line():
-                await self._budget.reserve(most)
+        if self._budget is None:
+            return most
+        with in_line():
+            while self._first is not None:
+                await asyncio.shield(self._first)
+            if self._alone:
+                self._first = asyncio.get_running_loop().create_future()
+            try:
+                if most or self._budget.why:
+                    await self._budget.reserve(most)
+                    self._begin(self._budget, most)
+            except BaseException:
+                self._told(known=False)
+                raise
         return most
+
+    @staticmethod
+    def _begin(budget: Budget, most: float) -> None:
+        try:
+            budget.begin(most)
+        except BaseException:
+            budget.give_back(most)
+            raise
 
     def settle(self, reserved: float, cost: float | None, calls: int = 1) -> float | None:
         """What they did cost, as far as anybody knows. `cost`: what they say themselves."""
@@ -153,12 +204,21 @@ class Purse:
                 f"{self._whose} did cost {dollars(known)} and {stated}, so the budget cannot be held: say what one "
                 "call costs at most (max_cost, in US dollars)"
             )
+        self._told()
         return known
 
     def lost(self, reserved: float) -> None:
         """They were given up: nobody knows what they did cost."""
         if self._budget is not None and reserved:
             self._budget.settle(reserved, None, unsure=True)
+        self._told(known=False)
+
+    def _told(self, *, known: bool = True) -> None:
+        """A call is over; with `known` no other has to go alone."""
+        first, self._first = self._first, None
+        if first is not None:
+            first.set_result(None)
+            self._alone = not known
 
 
 def check_max_cost(whose: str, given: object, *, allowed: bool) -> None:

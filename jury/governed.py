@@ -78,6 +78,8 @@ class Governed:
         self._budget = budget
         self._prices: dict[str, prices.Price | None] = {}
         self._output = 150.0  # tokens of a usual reply, learned
+        self._input = 1.0  # of a usual request, for each that a usual text would take
+        self._replies = 0
 
     @property
     def name(self) -> str:
@@ -110,20 +112,30 @@ class Governed:
             most = most_cost(price, estimate) if price else 0.0
             with in_line():
                 await self._budget.reserve(most)
-        likely = estimate.likely + self._output
+        likely = estimate.likely * self._input + self._output
+        entered: float | None = None
         try:
             with in_line():
                 entered = await self.throttle.enter(likely)
-        except BaseException:
             if self._budget is not None:
-                self._budget.settle(most, 0.0)
+                self._budget.begin(most)
+        except BaseException:
+            if entered is not None:
+                self.throttle.leave(entered)
+            if self._budget is not None:
+                self._budget.give_back(most)
             raise
-        return Admitted(self, self._budget, most, likely, entered)
+        return Admitted(self, self._budget, most, (estimate.likely, likely), entered)
 
-    def learn(self, usage: Usage | None) -> None:
-        """A usual reply is as long as the replies so far."""
-        if usage is not None and usage.output_tokens is not None:
-            self._output += (usage.output_tokens - self._output) * 0.05
+    def learn(self, likely_in: int, usage: Usage | None) -> None:
+        """A usual reply is as long as the replies so far, and texts take as many tokens as those so far."""
+        if usage is None or usage.output_tokens is None:
+            return
+        self._replies += 1
+        share = max(0.05, 1 / self._replies)
+        self._output += (usage.output_tokens - self._output) * share
+        if usage.input_tokens is not None:
+            self._input += (usage.input_tokens / max(1, likely_in) - self._input) * share
 
 
 class Admitted:
@@ -131,7 +143,9 @@ class Admitted:
 
     __slots__ = ("_budget", "_entered", "_likely", "_most", "_provider")
 
-    def __init__(self, provider: Governed, budget: Budget | None, most: float, likely: float, entered: float) -> None:
+    def __init__(
+        self, provider: Governed, budget: Budget | None, most: float, likely: tuple[int, float], entered: float
+    ) -> None:
         self._provider = provider
         self._budget = budget
         self._most = most
@@ -143,11 +157,11 @@ class Admitted:
         throttle = self._provider.throttle
         usage = outcome.usage if outcome is not None else None
         if isinstance(outcome, Reply):
-            self._provider.learn(usage)
+            self._provider.learn(self._likely[0], usage)
             throttle.went_well(self._entered)
         elif outcome is not None and outcome.kind in _TURNED_AWAY:
             throttle.was_turned_away(self._entered, outcome.retry_after_s)
-        throttle.leave(self._entered, _taken(usage) - self._likely if usage else 0.0)
+        throttle.leave(self._entered, _taken(usage) - self._likely[1] if usage else 0.0)
         if self._budget is None:
             return
         lost = outcome is None or (not isinstance(outcome, Reply) and _may_be_paid(outcome))

@@ -26,10 +26,10 @@ from jury.pairwise import PairwiseJury
 from jury.pointwise import Jury
 from jury.results import Comparison, PanelResult
 from jury.runner import Quote, RunSpec
-from jury.runner.describe import panels_of, price_sources
+from jury.runner.describe import panels_of, price_sources, seats_of
 from jury.runner.entries import Entry, entry_of
 from jury.runner.estimate import quoted
-from jury.runner.governors import Governors
+from jury.runner.governors import Governors, purses
 from jury.runner.keeper import Asked, Keeper, now
 from jury.runner.questions import questions
 from jury.seating import check_count
@@ -95,9 +95,8 @@ async def ask_again(run: Run, plan: Again, *, jury: AnyJury | None = None, load:
     with RunWriter(run.folder) as writer:
         _check(run, made, chosen, writer.has)
         cache = opened(_cache(run))
-        keeper, budget = Keeper(writer, price_sources(made), cache), None
-        if plan.budget is not None:
-            budget = Budget(plan.budget)
+        budget = None if plan.budget is None else Budget(plan.budget)
+        keeper = Keeper(writer, price_sources(made), cache, purses(seats_of(made), budget))
         govern = Governors(_limits(run), budget)
         seats = [seat for panel in panels_of(made) for seat in panel.seats]
         govern.check(seats)

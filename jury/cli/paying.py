@@ -13,7 +13,8 @@ from jury.budget import Budget
 from jury.cli.quoting import quote
 from jury.runner import RunSpec, outlook
 from jury.runner.describe import AnyJury, seats_of
-from jury.runner.governors import Governors
+from jury.runner.governors import Governors, purses
+from jury.runner.keeper import Payer
 from jury.wording import count, dollars
 
 
@@ -27,8 +28,11 @@ def capped(jury: AnyJury, limit: float | None) -> Budget | None:
     budget = Budget(limit)
     govern = Governors(RunSpec(concurrency=max(1, jury.spec.max_concurrency)), budget)
     govern.check(seats_of(jury))
+    payer = Payer(purses(seats_of(jury), budget))
     for seat in seats_of(jury):
         seat.route(govern.before)
+        if seat.function is not None:
+            seat.recorder = payer
     return budget
 
 

@@ -33,7 +33,7 @@ from jury.runner.describe import (
     voters,
 )
 from jury.runner.entries import Entry, Source, from_stdin, made, mark_of, sources
-from jury.runner.governors import Governors, budget_of, purses, unsure_now
+from jury.runner.governors import Governors, beyond, budget_of, purses, unsure_now
 from jury.runner.halting import Halt
 from jury.runner.keeper import Asked, Keeper, now
 from jury.runner.memory import remember
@@ -208,6 +208,7 @@ async def run(
         writer.save(manifest)
         cache = opened(spec.cache)
         budget = budget_of(spec, writer)
+        manifest = writer.manifest or manifest  # with what a killed pass may have cost
         keeper = Keeper(writer, price_sources(jury), cache, purses(seats_of(jury), budget))
         govern = Governors(spec, budget)
         seal = fingerprint(jury) + identity(targets)
@@ -286,6 +287,7 @@ def _leave(it: _Pass, manifest: RunManifest, started: str, changed: list[str], d
     """The manifest at the end of a pass."""
     history = (*manifest.history, _history(it, started, changed))
     it.writer.save(replace(manifest, totals=_totals(it), finished=done, heads=it.writer.heads, history=history))
+    it.writer.at_risk.clear()
 
 
 def _totals(it: _Pass) -> dict[str, Any]:
@@ -306,7 +308,7 @@ def _report(it: _Pass, folder: Path, changed: list[str], done: bool) -> RunRepor
         finished=done,
         halted=it.halt.asked,
         spent=writer.cost + writer.target_cost,
-        unsure=it.budget.unsure if it.budget else 0.0,
+        unsure=beyond(it.budget, writer),
         changes=tuple(changed),
         fault=it.fault,
         target=producer.asked if producer is not None else None,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
-from jury.budget import Budget, Purse
+from jury.budget import Budget, Purse, check_max_cost
 from jury.governed import Governed
 from jury.judge import Seat
 from jury.limits import Throttle
@@ -53,26 +54,41 @@ class Governors:
 
 
 def budget_of(spec: RunSpec, writer: RunWriter) -> Budget | None:
-    """The budget of a folder, less what its passes so far did cost or may have cost."""
+    """The budget of a folder, less what its passes so far did cost or may have cost; those that were killed too."""
+    killed = writer.at_risk.found()
+    if killed is not None:
+        unknown = killed - writer.cost - writer.target_cost - _unsure(writer)
+        _note(writer, {"unsure": unknown} if unknown > _ROUNDING else {}, {"ended": now(), "killed": True})
+        writer.at_risk.clear()
     if spec.budget is None:
         return None
-    return Budget(spec.budget, writer.cost + writer.target_cost, _unsure(writer))
+    budget = Budget(spec.budget, writer.cost + writer.target_cost, _unsure(writer))
+    budget.note = writer.at_risk.note
+    return budget
 
 
 def unsure_now(budget: Budget | None, writer: RunWriter) -> dict[str, float]:
     """For the history: what calls of this pass may have cost of which the log knows no cost. Empty if there is none."""
-    if budget is None:
-        return {}
-    unknown = budget.spent + budget.unsure - writer.cost - writer.target_cost - _unsure(writer)
+    unknown = beyond(budget, writer) - _unsure(writer)
     return {"unsure": unknown} if unknown > _ROUNDING else {}
+
+
+def beyond(budget: Budget | None, writer: RunWriter) -> float:
+    """What all passes may have cost besides what the log knows: calls that were lost, or said nothing of their cost."""
+    if budget is None:
+        return 0.0
+    return max(0.0, round(budget.spent + budget.unsure - writer.cost - writer.target_cost, 9))
 
 
 def note_unsure(budget: Budget | None, writer: RunWriter) -> None:
     """The same for live calls between batches, which are no pass."""
-    unsure = unsure_now(budget, writer)
+    _note(writer, unsure_now(budget, writer), {"ended": now(), "batches": True})
+    writer.at_risk.clear()
+
+
+def _note(writer: RunWriter, unsure: Mapping[str, float], about: Mapping[str, Any]) -> None:
     if unsure and writer.manifest is not None:
-        entry = {"ended": now(), "batches": True, **unsure}
-        writer.save(replace(writer.manifest, history=(*writer.manifest.history, entry)))
+        writer.save(replace(writer.manifest, history=(*writer.manifest.history, {**about, **unsure})))
 
 
 def _unsure(writer: RunWriter) -> float:
@@ -81,6 +97,14 @@ def _unsure(writer: RunWriter) -> float:
 
 
 def purses(seats: Iterable[Seat], budget: Budget | None) -> dict[str, Purse]:
-    """By seat, the money of judge functions."""
-    functions = [s for s in seats if s.function is not None]
-    return {s.name: Purse(budget, s.spec.max_cost, f"judge {s.name}") for s in functions}
+    """By seat, the money of judge functions. Raises `ConfigError` for a `max_cost` on a function that is no amount."""
+    return {s.name: Purse(budget, _most(s), f"judge {s.name}") for s in seats if s.function is not None}
+
+
+def _most(seat: Seat) -> float | None:
+    """What one call costs at most, as the seat says or, where it does not, the function itself (`judge.max_cost`)."""
+    given = seat.spec.max_cost
+    if given is None:
+        given = getattr(seat.spec.function, "max_cost", None)
+        check_max_cost(f"judge {seat.name}", given, allowed=True)
+    return given

@@ -91,7 +91,7 @@ class Keeper:
             if slow and (cached := await asyncio.to_thread(self._cached, question)) is not None:
                 known = self._copy(question, cached, "cache")
                 return known
-            made = await self._paid(question, ask)
+            made = await paid(self._purses.get(question.judge), question, ask)
             if made.verdict.failure is not None and made.verdict.failure.kind == "budget":
                 self.asked.refused += 1
                 return made  # nobody was asked: there is nothing to record
@@ -109,27 +109,6 @@ class Keeper:
         """What another run paid for, recorded here."""
         cached = await asyncio.to_thread(self._cached, question) if self._cache is not None else None
         return None if cached is None else self._copy(question, cached, "cache")
-
-    async def _paid(self, question: Question, ask: Callable[[], Awaitable[Judgment]]) -> Judgment:
-        """`ask`, with the money for it set aside where it is a function's."""
-        purse = self._purses.get(question.judge)
-        if purse is None:
-            return await ask()
-        try:
-            reserved = await purse.reserve()
-        except ProviderError as error:
-            verdict = Verdict("error", failure=Failure(error.kind, error.detail))
-            return Judgment(question.judge, verdict, question.repetition, cast("Order", question.order), calls=0)
-        try:
-            made = await ask()
-        except BaseException:
-            purse.lost(reserved)
-            raise
-        said = made.usage.cost if made.usage is not None else None
-        cost = purse.settle(reserved, said)
-        if cost is None or cost == said:
-            return made
-        return replace(made, usage=replace(made.usage or Usage(1), cost=cost))
 
     @staticmethod
     async def _keep(cache: Cache, *entry: str) -> None:
@@ -171,6 +150,37 @@ class Keeper:
         )
         self._writer.add_judgment(stored)
         return stored
+
+
+class Payer:
+    """The recorder of judges without a folder (`judge.Recorder`): it minds their money, and keeps nothing."""
+
+    def __init__(self, purses: Mapping[str, Purse]) -> None:
+        self._purses = purses
+
+    async def judged(self, question: Question, ask: Callable[[], Awaitable[Judgment]]) -> Judgment:
+        return await paid(self._purses.get(question.judge), question, ask)
+
+
+async def paid(purse: Purse | None, question: Question, ask: Callable[[], Awaitable[Judgment]]) -> Judgment:
+    """`ask`, with the money for it set aside where it is a function's."""
+    if purse is None:
+        return await ask()
+    try:
+        reserved = await purse.reserve()
+    except ProviderError as error:
+        verdict = Verdict("error", failure=Failure(error.kind, error.detail))
+        return Judgment(question.judge, verdict, question.repetition, cast("Order", question.order), calls=0)
+    try:
+        made = await ask()
+    except BaseException:
+        purse.lost(reserved)
+        raise
+    said = made.usage.cost if made.usage is not None else None
+    cost = purse.settle(reserved, said)
+    if cost is None or cost == said:
+        return made
+    return replace(made, usage=replace(made.usage or Usage(1), cost=cost))
 
 
 def now() -> str:

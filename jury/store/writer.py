@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from jury.errors import DataError
 from jury.judge import Prompt
+from jury.store.at_risk import AtRisk
 from jury.store.index import ITEMS, JUDGMENTS, RESULTS, Index, Known, short
 from jury.store.lines import Appender, unwritable
 from jury.store.locking import FolderLock
@@ -28,7 +29,7 @@ class RunWriter(AbstractContextManager["RunWriter"]):
     """A run folder opened for writing: made if it is missing, repaired if a run was killed in it.
 
     Raises `DataError`: `locked` (another process writes), `unwritable`, `format`. `manifest` is the one that was found,
-    None in a new folder.
+    None in a new folder. `at_risk`: for passes with a budget.
     """
 
     def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -49,6 +50,8 @@ class RunWriter(AbstractContextManager["RunWriter"]):
                 undo.callback(file.close)
             self._index = Index(self.folder)
             undo.callback(self._index.close)
+            self.at_risk = AtRisk(self.folder)
+            undo.callback(self.at_risk.close)
             self._stack = undo.pop_all()
         self._synced = clock()
 
