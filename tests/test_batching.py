@@ -286,6 +286,30 @@ def test_a_kill_while_it_waits_submits_nothing_twice(tmp_path, server, vendor):
     assert (server.submitted, report.batches, report.answered) == (1, 0, 5)
 
 
+@pytest.mark.parametrize("step", ["state", "lines"])
+def test_a_vendor_that_is_down_for_a_while_is_waited_for(tmp_path, server, vendor, monkeypatch, step):
+    api = type(batch_api(vendor.provider))
+    real, looks = getattr(api, step), []
+
+    async def down(self, batch):
+        looks.append(batch)
+        if len(looks) < 4:
+            raise ProviderError("connection", "reset", retry=True)
+        return await real(self, batch)
+
+    monkeypatch.setattr(api, step, down)
+    report, said = batched(spec_of(vendor), tmp_path, server)
+    assert (server.submitted, report.answered, len(looks)) == (1, 5, 4)
+    assert sum("reset; it is looked at again" in text for text in said) == 3
+
+    async def unknown(self, batch):
+        raise ProviderError("auth", "no such key")
+
+    monkeypatch.setattr(api, "state", unknown)
+    with pytest.raises(ProviderError, match="no such key"):
+        batched(spec_of(vendor), tmp_path / "other", server)
+
+
 def test_a_live_run_does_not_pay_for_what_is_under_way(tmp_path, server, vendor):
     async def killed(seconds):
         raise KeyboardInterrupt

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -184,34 +184,43 @@ class _Batches:
         return any(batch["provider"] in self._apis for batch in self.open.values())
 
     async def collect(self) -> None:
-        """Takes in every batch that is done."""
+        """Takes in every batch that is done. One that cannot be looked at just now is waited for like the others."""
         for number, batch in list(self.open.items()):
             api = self._apis.get(batch["provider"])
             if api is None or batch["state"] != "submitted":
                 continue
-            state = await api.state(batch["id"])
-            if not state.done:
-                self.say(f"batch {number} ({batch['id']}): {state.status}")
+            name = f"batch {number} ({batch['id']})"
+            try:
+                state = await api.state(batch["id"])
+                lines = await api.lines(batch["id"]) if state.done else []
+            except ProviderError as error:
+                if not error.retry:
+                    raise
+                self.say(f"{name}: {error}; it is looked at again")
                 continue
-            lines = await api.lines(batch["id"])
-            asked = {str(q["key"]): q for q in self._questions(number)}
-            bodies = {str(line.get("custom_id")): body_of_line(line) for line in lines}
+            if not state.done:
+                self.say(f"{name}: {state.status}")
+                continue
             why = f"{state.status}: {state.why}" if state.why else state.status
-            answered, cost = 0, self.writer.cost
-            for key, outcome in outcomes(asked, lines, api.api, why).items():
-                judgment = self._asked.judgment(asked[key], outcome, bodies.get(key))
-                if judgment is not None:
-                    self._record(number, asked[key], judgment)
-                    answered += judgment.verdict.status != "error"
-            if self._budget is not None:
-                self._budget.release(float(batch.get("most") or 0.0), self.writer.cost - cost)
-            self._note(number, state="collected", answered=answered, failed=len(asked) - answered)
-            self.report = replace(
-                self.report,
-                answered=self.report.answered + answered,
-                failed=self.report.failed + len(asked) - answered,
-            )
-            self.say(f"batch {number} ({batch['id']}): {why}, {answered} of {len(asked)} answered")
+            answered, asked = self._take_in(number, lines, api, why)
+            self.say(f"{name}: {why}, {answered} of {asked} answered")
+
+    def _take_in(self, number: int, lines: Sequence[Mapping[str, Any]], api: BatchApi, why: str) -> tuple[int, int]:
+        """Records what came of a batch; how many were answered, of how many."""
+        asked = {str(q["key"]): q for q in self._questions(number)}
+        bodies = {str(line.get("custom_id")): body_of_line(line) for line in lines}
+        answered, cost = 0, self.writer.cost
+        for key, outcome in outcomes(asked, lines, api.api, why).items():
+            judgment = self._asked.judgment(asked[key], outcome, bodies.get(key))
+            if judgment is not None:
+                self._record(number, asked[key], judgment)
+                answered += judgment.verdict.status != "error"
+        if self._budget is not None:
+            self._budget.release(float(self.open[number].get("most") or 0.0), self.writer.cost - cost)
+        failed = len(asked) - answered
+        self._note(number, state="collected", answered=answered, failed=failed)
+        self.report = replace(self.report, answered=self.report.answered + answered, failed=self.report.failed + failed)
+        return answered, len(asked)
 
     def _taken_before(self) -> set[tuple[Any, Any]]:
         """(batch, key) of what was recorded before a kill, of batches that are not noted as collected."""
