@@ -55,6 +55,12 @@ def test_a_run_and_the_same_again(home, capsys):
     assert "100%  3 of 3" in out
     assert "3 questions" in out
     assert "runs/check" in out
+    commands = [line for line in out.splitlines() if "jury show" in line or "jury report" in line]
+    assert [line.split("   ")[0].strip() for line in (line[line.index("jury") :] for line in commands)] == [
+        "jury show runs/check",
+        "jury show runs/check 1",
+        "jury report runs/check",
+    ]
     assert "error" not in err
     code, out, _ = jury(capsys, "run", "check.yaml")
     assert code == 0

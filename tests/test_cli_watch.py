@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from jury.cli.__main__ import main
 from jury.cli.following import Following, count_items, is_written
-from jury.cli.watching import Watch, minutes
+from jury.cli.pace import Pace, lasting
+from jury.cli.watching import Watch
 from jury.errors import DataError
 from jury.results import Failure, PanelResult, Usage, Verdict, Vote
 from jury.runner import RunSpec
@@ -155,7 +156,8 @@ def test_a_run_that_goes_on_is_followed_to_its_end(home):
     one.follow(lambda: lines.append(one.line))
     assert lines[0] == "0 of 6 items · pass rate undefined · 0 passed, 0 failed"
     assert lines[2].startswith("2 of 6 items · pass rate 50%")
-    assert lines[2].endswith("· 4 s left")
+    assert "left" not in lines[2]
+    assert lines[3].endswith("· 2 s left")
     assert lines[-1].startswith("6 of 6 items")
     assert "left" not in lines[-1]
     assert not one.seen.running
@@ -326,7 +328,21 @@ def test_ctrl_c_ends_the_watch_and_not_the_run(home):
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (119, "119 s"), (600, "10 min"), (9000, "2.5 h")])
 def test_time_left_in_words(seconds, text):
-    assert minutes(seconds) == text
+    assert lasting(seconds) == text
+
+
+def test_what_is_left_is_told_once_it_can_be_told():
+    """64 calls at once of 10 s each: the first result says nothing of the pace, the first wave does."""
+    now = [0.0]
+    pace = Pace(lambda: now[0])
+    told = []
+    for result in range(1, 257):
+        now[0] = 10.0 * (1 + (result - 1) // 64) + (result - 1) % 64 / 100
+        told.append(pace.left_s(result, 640 - result))
+    assert told[:64] == [None] * 64
+    right = [10 * (640 - n) / 64 for n in range(1, 257)]
+    assert all(abs(left / due - 1) < 0.6 for left, due in zip(told[64:], right[64:], strict=True))
+    assert pace.left_s(640, 0) is None
 
 
 def _read(master: int, enough, timeout: float = 30) -> str:

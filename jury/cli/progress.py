@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from jury.cli.pace import Pace, lasting
 from jury.wording import counted
 
 EVERY_S = 10.0  # between two plain lines
@@ -33,6 +34,7 @@ class Progress(AbstractContextManager["Progress"]):
         self._counts: Counter[str] = Counter()
         self._console = stderr()
         self._start = self._last = time.monotonic()
+        self._pace = Pace()
         self._bar: Any = None
         self._task: Any = None
         self._handler = _Warnings(self._console)
@@ -45,9 +47,10 @@ class Progress(AbstractContextManager["Progress"]):
         """`total` None is unknown."""
         self.total = total
         self._start = self._last = time.monotonic()
+        self._pace.start()
         if self._console.is_terminal and not os.environ.get("CI"):
             self._bar = self._make_bar()
-            self._task = self._bar.add_task("", total=self.total, counts="")
+            self._task = self._bar.add_task("", total=self.total, counts="", left="")
             self._bar.start()
 
     def __exit__(self, *_: object) -> None:
@@ -66,11 +69,13 @@ class Progress(AbstractContextManager["Progress"]):
         """One more result."""
         self.done += 1
         self._counts[outcome] += 1
+        left = self._pace.left_s(self.fresh, 0 if self.total is None else self.total - self.done)
+        told = "" if left is None else f"{lasting(left)} left"
         if self._bar is not None:
-            self._bar.update(self._task, completed=self.done, counts=self.words)
+            self._bar.update(self._task, completed=self.done, counts=self.words, left=told)
         elif time.monotonic() - self._last >= EVERY_S:
             self._last = time.monotonic()
-            self.say(f"{self.told}: {self.words}")
+            self.say(f"{self.told}: {self.words}" + (f" · {told}" if told else ""))
 
     def say(self, text: str) -> None:
         """A line on stderr, above the bar where there is one."""
@@ -80,6 +85,11 @@ class Progress(AbstractContextManager["Progress"]):
         """A line that may be none."""
         if text:
             self.say(text)
+
+    @property
+    def fresh(self) -> int:
+        """Results that took their time; those of an earlier pass do not count."""
+        return self.done
 
     @property
     def words(self) -> str:
@@ -101,15 +111,15 @@ class Progress(AbstractContextManager["Progress"]):
         return f" of {self.total}" if self.total is not None else ""
 
     def _make_bar(self) -> Any:
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
         from rich.progress import Progress as Bar
 
         return Bar(
             TextColumn(self.what),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TimeRemainingColumn(compact=True),
             TextColumn("{task.fields[counts]}", style="dim"),
+            TextColumn("{task.fields[left]}"),
             console=self._console,
             transient=True,
         )

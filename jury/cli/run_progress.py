@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,25 +16,28 @@ class RunProgress(Progress):
     def __init__(self, kind: str) -> None:
         super().__init__("items")
         self.totals = Totals(kind)
-        self.fresh = 0
+        self._fresh = 0
         self.spent = 0.0
         self.target_spent = 0.0
-        self._begun = time.monotonic()
 
     def hear(self, word: str, result: Mapping[str, Any]) -> None:
         """One more item; `word` is empty for one that was judged before."""
         outcome = self.totals.add(result)
         self.target_spent = result.get("target_spent", 0.0)
         if word:
-            self.fresh += 1
+            self._fresh += 1
             usage: Any = result.get("usage") or {}
             self.spent += usage.get("cost") or 0.0
         self.add(outcome)
 
     @property
+    def fresh(self) -> int:
+        return self._fresh
+
+    @property
     def words(self) -> str:
-        """`12 passed, 3 failed · coverage 98% · $0.12 · 2 failed calls · 40 s left`."""
-        parts = (super().words, self._coverage, self._money, self._failures, self._left)
+        """`12 passed, 3 failed · coverage 98% · $0.12 · failed: 2 a: timeout`."""
+        parts = (super().words, self._coverage, self._money, self._failures)
         return " · ".join(part for part in parts if part)
 
     @property
@@ -53,10 +55,3 @@ class RunProgress(Progress):
     def _failures(self) -> str:
         failed = self.totals.failures.most_common(2)
         return "failed: " + ", ".join(f"{n} {kind}" for kind, n in failed) if failed else ""
-
-    @property
-    def _left(self) -> str:
-        if self.total is None or not self.fresh or self.done >= self.total:
-            return ""
-        seconds = (time.monotonic() - self._begun) / self.fresh * (self.total - self.done)
-        return f"{seconds:.0f} s left" if seconds < 120 else f"{seconds / 60:.0f} min left"

@@ -239,8 +239,11 @@ def _asked(report: RunReport) -> str:
 def _next(report: RunReport) -> list[tuple[str, str | Text]]:
     """What to try next."""
     name, folder = called(), quoted(str(report.folder))
-    lines = [f"{name} show {folder}   the items to look at; {name} show {folder} 1   who voted what on one, and why"]
-    lines.append(f"{name} report {folder}   every item with its votes, findings, how judges agree")
+    lines = [
+        f"{name} show {folder}   the items to look at",
+        f"{name} show {folder} 1   who voted what on one, and why",
+        f"{name} report {folder}   every item with its votes, findings, how judges agree",
+    ]
     return [("next" if i == 0 else "", text) for i, text in enumerate(lines)]
 
 

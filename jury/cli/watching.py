@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from rich.text import Text
 from jury.cli import exits, tables
 from jury.cli.calling import called
 from jury.cli.following import Following, count_items
+from jury.cli.pace import Pace, lasting
 from jury.cli.progress import Progress
 from jury.cli.rates import count_words, interval, other_words, quoted, rate_words
 from jury.errors import ConfigError, DataError
@@ -44,6 +45,7 @@ class Watch:
     tried: bool = False  # the data were looked at: without a total there is none to be had
     _begun: float = 0.0
     _first: int = 0
+    _pace: Pace = field(default_factory=Pace)
 
     def found(self, say: Callable[[str], None]) -> None:
         """Waits until there is a run folder. Raises `DataError` where none comes."""
@@ -57,6 +59,7 @@ class Watch:
                 raise DataError(f"{folder}: no run folder{near_run(folder)}", "not_found", file=str(folder))
             self.sleep(min(POLL_S, max(0.0, until - self.clock())))
         self._begun, self._first = self.clock(), self.seen.done
+        self._pace = Pace(self.clock)
         threading.Thread(target=self._count, daemon=True).start()
 
     def _count(self) -> None:
@@ -81,10 +84,8 @@ class Watch:
     @property
     def left_s(self) -> float | None:
         """Seconds that the rest will take at the pace since the watch began; None where there is no telling."""
-        fresh, total = self.seen.done - self._first, self.total
-        if total is None or fresh <= 0 or self.seen.done >= total or not self.seen.running:
-            return None
-        return (self.clock() - self._begun) / fresh * (total - self.seen.done)
+        rest = self.total - self.seen.done if self.total is not None and self.seen.running else 0
+        return self._pace.left_s(self.seen.done - self._first, rest)
 
     @property
     def counted(self) -> str:
@@ -104,7 +105,7 @@ class Watch:
         rest = ["cost unknown (a price is missing)"] if totals.unpriced else []
         rest += [tables.dollars(totals.cost)] if totals.cost and not totals.unpriced else []
         rest += [tables.count(self.seen.failed, "failed vote")] if self.seen.failed else []
-        rest += [f"{minutes(left)} left"] if (left := self.left_s) is not None else []
+        rest += [f"{lasting(left)} left"] if (left := self.left_s) is not None else []
         return verdicts, rest
 
     @property
@@ -216,10 +217,3 @@ def _ended(one: Watch, console: Console, as_json: bool) -> int:
     if not finished:
         return exits.INTERRUPTED if last.get("halted") else exits.USAGE
     return exits.OK if totals.usable else exits.NO_RESULT
-
-
-def minutes(seconds: float) -> str:
-    """`40 s`, `12 min`, `3 h`."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
