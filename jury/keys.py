@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from tokenize import TokenError
+from types import CodeType
 from typing import Any, cast
 
 from jury.providers.base import Settings
@@ -72,13 +73,23 @@ def function_name(function: Callable[..., Any]) -> str:
     that one function made with other values.
     """
     name = f"{getattr(function, '__module__', '')}:{getattr(function, '__qualname__', type(function).__qualname__)}"
+    code = getattr(function, "__code__", None)
     try:
         source = inspect.getsource(function)
+        if name.endswith("<lambda>"):  # the source is its line, which may hold several
+            source += _compiled(code)
     except (OSError, TypeError, SyntaxError, TokenError):  # built in, typed at a prompt, or its file has changed since
-        code = getattr(function, "__code__", None)
-        source = repr((code.co_code, code.co_consts)) if code is not None else ""
+        source = _compiled(code)
     source += "".join(_held(function))
     return f"function {name} {hashlib.sha256(source.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def _compiled(code: CodeType | None) -> str:
+    """What a function does, as far as Python knows it; with what is defined inside it."""
+    if code is None:
+        return ""
+    inner = [_compiled(c) if isinstance(c, CodeType) else _text(c) for c in code.co_consts]
+    return f"{code.co_code!r} {code.co_names!r} {inner}"
 
 
 def _held(function: Any) -> Iterator[str]:

@@ -162,6 +162,22 @@ def test_functions_made_by_one_function_with_other_values_are_other_judges():
     assert function_name(functools.partial(made(5), "x")) != function_name(functools.partial(made(5), "y"))
 
 
+def test_functions_on_one_line_are_not_each_other():
+    # fmt: off
+    a, b, c = lambda output: True, lambda output: False, lambda output: (lambda: output == "x")()
+    d, e = lambda output: (lambda: output == "y")(), lambda output: True
+    # fmt: on
+    assert len({function_name(f) for f in (a, b, c, d)}) == 4
+    assert function_name(a) == function_name(a)
+    assert function_name(d) != function_name(e)
+    jury = llm_jury(criteria="c", judges=[JudgeSpec(function=a, id="a"), JudgeSpec(function=b, id="b")])
+    keeper = Keeper()
+    for seat in jury.panel.seats:
+        seat.recorder = keeper
+    found = jury.judge_sync(output="o")
+    assert [v.value for v in found.votes] == [True, False]
+
+
 def test_a_function_whose_file_has_changed_since_has_a_name_all_the_same(tmp_path):
     file = tmp_path / "judges.py"
     file.write_text("def judge(output):\n    return (\n        True)\n")

@@ -136,7 +136,7 @@ async def hold_contest(
         raise ConfigError(f"comparisons must be a whole number from 1, got {comparisons}")
     path = Path(folder)
     rows, last = rows_of(path), set[str]()
-    spec = spec.with_changes(map={}, limit=None)
+    spec = spec.with_changes(map={}, limit=None, targets=None)  # the answers are there
     report = await run_spec(spec.with_changes(data=rows), path, load=load) if rows else None
     while report is None or not _over(report):
         games, heard = _games(path)

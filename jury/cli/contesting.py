@@ -94,7 +94,7 @@ def _quote(given: Pool, spec: RunSpec, folder: Path, options: ContestOptions) ->
         raise ConfigError("a contest compares: give a pairwise run (kind: pairwise)")
     if not some:
         return Quote(left, 0)
-    sample = list(entries(spec.with_changes(data=some, map={}, limit=None)))
+    sample = list(entries(spec.with_changes(data=some, map={}, limit=None, targets=None)))
     return quoted(jury, sample, left, folder, cache=spec.cache)
 
 

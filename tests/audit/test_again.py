@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from jury import ConfigError, DataError, JudgeSpec, Labels, ScriptedProvider, llm_jury, llm_jury_pairwise
+from jury import (
+    ConfigError,
+    DataError,
+    JudgeSpec,
+    Labels,
+    ScriptedProvider,
+    llm_jury,
+    llm_jury_pairwise,
+    session_jury,
+)
 from jury.audit import Again, ask_again_sync, audited, jury_of, leanings, quote_again, repeats, stability
 from jury.runner import RunSpec, replay, run_sync
 from jury.store import Run, RunWriter
@@ -236,6 +245,23 @@ def test_outputs_that_a_target_made_are_judged_again_as_they_were(tmp_path):
     rows = [{"id": str(i), "input": f"question {i}"} for i in range(4)]
     run_sync(RunSpec(rows, jury, cache=False, target=target), tmp_path / "run")
     found = ask_again_sync(Run.open(tmp_path / "run"), Again(items=4, repetitions=2), jury=jury)
+    assert (found.asked.live, found.asked.recalled) == (4, 4)
+
+
+def test_sides_and_sessions_that_targets_made_are_judged_again_as_they_were(tmp_path):
+    rows = [{"id": str(i), "input": f"question {i}", "response_b": "a column"} for i in range(4)]
+    provider = ScriptedProvider(lambda request: '{"explanation": "e", "value": "A"}')
+    pairs = llm_jury_pairwise(judges=[JudgeSpec("scripted/j", provider=provider)])
+    spec = RunSpec(rows, pairs, cache=False, targets={"b": lambda task: f"answer to {task}", "a": lambda x: "a"})
+    run_sync(spec, tmp_path / "pairs")
+    found = ask_again_sync(Run.open(tmp_path / "pairs"), Again(items=4, repetitions=2), jury=pairs)
+    assert (found.asked.live, found.asked.recalled) == (8, 8)
+
+    seen = ScriptedProvider(lambda request: '{"evidence": [], "verdict": "PASS"}')
+    jury = session_jury("tone", context="Be kind.", judges=[JudgeSpec("scripted/j", provider=seen)])
+    agent = RunSpec(rows, jury, cache=False, target=lambda task: [{"role": "assistant", "content": f"done: {task}"}])
+    run_sync(agent, tmp_path / "agent")
+    found = ask_again_sync(Run.open(tmp_path / "agent"), Again(items=4, repetitions=2), jury=jury)
     assert (found.asked.live, found.asked.recalled) == (4, 4)
 
 
