@@ -7,9 +7,10 @@ through seats, the ladder and the record. Knows no prompt, no seat.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from jury.further import form_schema, formed
 from jury.parsing import read_reply
 from jury.providers.function import read_result
 from jury.results import Usage, Verdict
@@ -32,11 +33,26 @@ class ReplyFormat:
     criterion: str | None = None
 
     @classmethod
-    def of(cls, scale: Scale) -> ReplyFormat:
-        """One verdict on this scale, with its explanation."""
+    def of(cls, scale: Scale, fields: Mapping[str, Any] | None = None) -> ReplyFormat:
+        """One verdict on this scale, with its explanation, and the further `fields` of the prompt (`further.py`)."""
         return cls(
-            reply_schema(scale),
-            lambda text, data: read_reply(text, scale, data),
+            _with_fields(reply_schema(scale), fields) if fields else reply_schema(scale),
+            lambda text, data: _read(text, data, scale, fields) if fields else read_reply(text, scale, data),
             lambda value: read_result(value, scale),
             scale.na,
         )
+
+
+def _with_fields(schema: dict[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields after the explanation: what a verdict rests on is written before it."""
+    explanation, *verdict = schema["properties"].items()
+    properties = dict([explanation, *((name, form_schema(form)) for name, form in fields.items()), *verdict])
+    return {**schema, "properties": properties, "required": list(properties)}
+
+
+def _read(text: str | None, data: Any, scale: Scale, fields: Mapping[str, Any]) -> Verdict:
+    verdict = read_reply(text, scale, data)
+    if not verdict.decided:
+        return verdict
+    found, notes = formed(verdict.fields, fields)
+    return replace(verdict, fields=found, notes=(*verdict.notes, *notes))

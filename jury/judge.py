@@ -20,6 +20,7 @@ from jury.data import DataPoint, Output, ResponsePair
 from jury.errors import CallError, ConfigError, place_of
 from jury.families import family
 from jury.formats import ReplyFormat
+from jury.further import declared_fields
 from jury.keys import KeyMaker, Question, function_name
 from jury.ladder import climb
 from jury.prompts import PromptSpec
@@ -201,7 +202,9 @@ class Seat:
         self.spec = spec
         self.name = name
         self.prompt = prompt
-        self.format = how if isinstance(how, ReplyFormat) else ReplyFormat.of(how)
+        own = isinstance(how, ReplyFormat)  # of a rubric or a session, with fields of its own
+        self.fields: dict[str, Any] = {} if own else declared_fields(prompt.spec.meta, prompt.spec.name)
+        self.format = how if isinstance(how, ReplyFormat) else ReplyFormat.of(how, self.fields)
         self.settings = _settings(settings, spec.settings)
         self.function = FunctionJudge(spec.function, kind) if spec.function else None
         self._provider = spec.provider

@@ -49,6 +49,12 @@ class PromptSpec:
             **({"path": self.path} if self.path else {}),
         }
 
+    @classmethod
+    def of_kept(cls, given: Mapping[str, Any]) -> PromptSpec:
+        """A prompt that `kept` wrote, or an older version of it, which kept the texts alone."""
+        name, user, system, version = (str(given.get(key) or "") for key in ("name", "user", "system", "version"))
+        return cls(name, user, system, version, given.get("meta") or {}, given.get("path"))
+
 
 def library() -> Path:
     """The folder of the shipped prompts: inside the wheel, or beside the package in a checkout."""

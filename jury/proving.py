@@ -13,6 +13,7 @@ from typing import Any, cast
 from jury import namespace
 from jury.declared import declared_scale, kind_of
 from jury.errors import ConfigError, DataError, TemplateError, unread
+from jury.further import declared_fields
 from jury.prompts import UNVERSIONED, PromptSpec
 from jury.results import Comparison, PanelResult
 from jury.rubrics.library import rubric_in
@@ -22,7 +23,7 @@ from jury.sessions.reply import ReplySpec
 from jury.stats import Estimate, wilson
 from jury.tasks import together
 from jury.templates import Template
-from jury.tryouts import Example, Tryout, read_example, word
+from jury.tryouts import Example, Tryout, as_asked, read_example, word
 
 CASES = "cases.jsonl"
 TIMES = 5
@@ -86,8 +87,16 @@ def problems(spec: PromptSpec) -> list[str]:
         found += _names(spec)
         if meta.get("kind") == "session":
             ReplySpec.from_meta(meta, spec.name)
-        elif kind_of(spec) == "pointwise":
-            declared_scale(spec)
+        elif kind_of(spec) == "rubric":
+            found += (
+                ["its fields are not asked back: a reply about a rubric holds its criteria"]
+                if meta.get("fields")
+                else []
+            )
+        elif kind_of(spec) in ("pointwise", "pairwise"):
+            declared_fields(meta, spec.name)
+            if kind_of(spec) == "pointwise":
+                declared_scale(spec)
         rubric = rubric_in(spec)
         found += list(rubric.warnings) if rubric else []
     except (ConfigError, TemplateError) as error:
@@ -187,7 +196,7 @@ async def prove(
     return PromptReport(
         spec.name,
         spec.version,
-        spec.digest,
+        as_asked(spec).digest,
         times,
         reports,
         wilson(sum(r.is_wrong for r in reports), len(reports)),

@@ -11,14 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jury import declared
-from jury.errors import ConfigError, DataError
+from jury import declared, prompts
+from jury.errors import ConfigError, DataError, TemplateError
 from jury.messages import to_output
 from jury.pairwise import PairwiseJury, llm_jury_pairwise
 from jury.pointwise import Jury, llm_jury
 from jury.prompts import PromptSpec
 from jury.results import Comparison, PanelResult
+from jury.rubrics.library import prompt_for, rubric_in
 from jury.sessions.events import Session
+from jury.sessions.legacy import is_legacy
 from jury.sessions.making import session_jury
 from jury.templates import Template
 from jury.transcripts import load_session
@@ -51,6 +53,26 @@ def kind_of(spec: PromptSpec) -> str:
             "pair, or with a rubric of their own can"
         )
     return kind
+
+
+def as_asked(spec: PromptSpec) -> PromptSpec:
+    """The prompt with the texts that are sent, whose digest results carry.
+
+    A prompt about one answer, a pair or a rubric that has no system text is sent with the shipped one of its kind; a
+    `{transcript}` template never has one. One that is broken is never sent, and comes back as it is.
+    """
+    if is_legacy(spec.user):
+        return replace(spec, system="")
+    try:
+        kind = declared.kind_of(spec)
+        if spec.system or kind not in ("pointwise", "pairwise", "rubric"):
+            return spec
+        rubric = rubric_in(spec)
+        of_rubric = kind == "pointwise" and "rubric" in Template(spec.user, name=spec.name).names
+    except (ConfigError, TemplateError):
+        return spec
+    default = prompt_for(rubric, "together") if rubric else prompts.shipped("rubric" if of_rubric else kind)
+    return replace(spec, system=default.system)
 
 
 def read_example(spec: PromptSpec, case: Mapping[str, Any]) -> Example:

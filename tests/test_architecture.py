@@ -25,7 +25,7 @@ FLOORS = (
         "stats.",
     ),
     ("values", "shapes", "messages", "names", "namespace", "lookup", "checking", "templates", "prompts", "versions"),
-    ("parsing", "sessions.", "checks", "declared", "rubrics.library"),
+    ("parsing", "further", "sessions.", "checks", "declared", "rubrics.library"),
     (
         "providers.base",
         "providers.redaction",
@@ -77,6 +77,7 @@ FLOORS = (
         "injection.",
         "starting",
         "store.",
+        "editions",
         "runner.",
         "sessions.recording",
         "audit.",

@@ -10,6 +10,7 @@ import pytest
 
 from jury import ConfigError, JudgeSpec, ScriptedProvider, llm_jury, llm_jury_pairwise
 from jury.cli.__main__ import main
+from jury.cli.prompt_view import asked_of
 from jury.declared import declared_scale, kind_of
 from jury.prompts import PromptSpec, load
 from jury.proving import problems
@@ -251,3 +252,63 @@ def test_a_run_with_a_rubric_is_reported_in_the_shapes_of_its_seeds(tmp_path, mo
     assert invoke("report", "out", "--format", "rubric", "-o", "r.jsonl") == 0
     line = json.loads(Path("r.jsonl").read_text("utf-8"))
     assert (line["pass"], line["professional_tone"]["score"]) == (False, 0)
+
+
+ASKED = {"gaps": [{"line": "integer", "what": "string"}], "severe": "boolean"}
+FULL = {"explanation": "e", "gaps": [{"line": 3, "what": "no total"}], "severe": True, "abstain": False, "value": False}
+
+
+def test_fields_of_the_front_matter_are_asked_back_and_kept(tmp_path):
+    provider = ScriptedProvider([FULL, {"explanation": "e", "severe": "very", "value": True}])
+    seat = JudgeSpec("scripted/a", provider=provider)
+    jury = llm_jury(prompt=load(write(tmp_path, fields=ASKED)), judges=[seat])
+    told, short = (jury.judge_sync(input="q", output="a").votes[0].verdict for _ in range(2))
+    schema = provider.requests[0].schema
+    assert schema is not None
+    assert list(schema["properties"]) == schema["required"] == ["explanation", "gaps", "severe", "abstain", "value"]
+    assert schema["properties"]["gaps"]["items"]["properties"] == {
+        "line": {"type": "integer"},
+        "what": {"type": "string"},
+    }
+    assert (told.value, told.fields, told.notes) == (False, {"gaps": FULL["gaps"], "severe": True}, ())
+    assert short.value is True  # the verdict decides; what does not fit is noted
+    assert short.notes == ("no field gaps", "field severe: expected boolean, got 'very'")
+
+
+def test_fields_are_asked_of_pairs_too(tmp_path):
+    text = "<{{fence}}>{{response_a.output.response}} or {{response_b.output.response}}</{{fence}}>"
+    provider = ScriptedProvider([{"explanation": "e", "severe": True, "value": "A"}] * 2)
+    spec = load(write(tmp_path, text, kind="pairwise", fields={"severe": "boolean"}))
+    llm_jury_pairwise(prompt=spec, judges=[JudgeSpec("scripted/a", provider=provider)]).compare_sync(
+        question="q", response_a="x", response_b="y"
+    )
+    assert all("severe" in (request.schema or {})["required"] for request in provider.requests)
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [({"value": "string"}, "cannot be named value"), ({"x": "text"}, "field x: a form is"), ([1], "are a mapping")],
+)
+def test_fields_that_cannot_be_asked_for_are_told(tmp_path, fields, says):
+    spec = load(write(tmp_path, fields=fields))
+    assert says in problems(spec)[0]
+    with pytest.raises(ConfigError, match=says):
+        llm_jury(prompt=spec, judges=[judge(True)])
+
+
+def test_other_fields_ask_anew_and_a_run_knows_what_was_sent(tmp_path):
+    data = [{"input": "q", "output": "a", "id": "1"}]
+    texts = []
+    for version, fields in (("1", {}), ("2", {"severe": "boolean"}), ("2", {"severe": "boolean"})):
+        provider = ScriptedProvider([{"explanation": "e", "severe": True, "value": True}])
+        spec = load(write(tmp_path, version=version, fields=fields))
+        jury = llm_jury(prompt=spec, judges=[JudgeSpec("scripted/a", provider=provider)])
+        run_sync(RunSpec(data=data, jury=jury), tmp_path / "run")
+        texts.append(len(provider.requests))
+    assert texts == [1, 1, 0]
+    run = Run.open(tmp_path / "run")
+    (stored,) = run.results()
+    (asked,) = asked_of(run, *stored)
+    assert asked.judgment.verdict.fields == {"severe": True}
+    assert asked.texts is not None
+    assert asked.texts.exact

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+from jury.editions import kept_prompts
 from jury.errors import ConfigError
 from jury.prompts import PROMPT_FILE, SYSTEM_FILE, PromptSpec, library, read
 from jury.store import RunManifest
@@ -35,18 +36,8 @@ def roll_back(new: RunManifest, old: RunManifest) -> list[PutBack]:
     Raises `ConfigError` before anything is written: where a prompt that differs has no file of its own, its file was
     edited since `new` was judged, or `old` does not hold it whole.
     """
-    planned = [_planned(spec, old) for spec in _prompts(new) if not _held(spec, old)]
+    planned = [_planned(spec, old) for spec in kept_prompts(new) if not _held(spec, old)]
     return [_write(before, current) for before, current in planned if before.digest != current.digest]
-
-
-def _prompts(manifest: RunManifest) -> list[PromptSpec]:
-    found: list[PromptSpec] = []
-    for prompt in manifest.prompts.values():
-        given = cast("Mapping[str, Any]", prompt)
-        meta = cast("Mapping[str, Any]", given.get("meta") or {})
-        texts = [str(given.get(name) or "") for name in ("name", "user", "system", "version")]
-        found.append(PromptSpec(texts[0], texts[1], texts[2], texts[3], meta, given.get("path")))
-    return found
 
 
 def _held(spec: PromptSpec, manifest: RunManifest) -> bool:
@@ -55,7 +46,7 @@ def _held(spec: PromptSpec, manifest: RunManifest) -> bool:
 
 def _planned(spec: PromptSpec, old: RunManifest) -> tuple[PromptSpec, PromptSpec]:
     """(what is put back, what the file holds now)."""
-    before = [p for p in _prompts(old) if p.name == spec.name]
+    before = [p for p in kept_prompts(old) if p.name == spec.name]
     if not before:
         raise ConfigError(f"prompt {spec.name}: the old run was not judged with it: there is no version to put back")
     if spec.path is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -12,10 +11,12 @@ from jury.cli import exits, tables
 from jury.cli.progress import Progress
 from jury.cli.session import judges
 from jury.cli.writing import aside, print_json
+from jury.editions import compare_prompts
 from jury.prompts import PromptSpec, load, names, shipped
 from jury.proving import PromptReport, problems, prove
 from jury.starting import start
 from jury.stats import Estimate
+from jury.tryouts import as_asked
 
 
 def list_prompts(as_json: bool) -> int:
@@ -50,9 +51,11 @@ def _about(spec: PromptSpec) -> dict[str, Any]:
 
 def show_prompt(name: str, as_json: bool) -> int:
     """Runs `jury prompts show`."""
-    spec = load(name)
+    own = load(name)
+    spec = as_asked(own)
     if as_json:
-        print_json({**_about(spec), "meta": spec.meta, "system": spec.system, "user": spec.user, "path": spec.path})
+        print_json({**_about(spec), "meta": spec.meta, "system": spec.system, "user": spec.user, "path": spec.path,
+                    "own_system": spec.system == own.system})  # fmt: skip
         return exits.OK
     meta = spec.meta
     lines = [f"{spec.name} {spec.version}   digest {spec.digest}", str(spec.path or ""), ""]
@@ -61,7 +64,8 @@ def show_prompt(name: str, as_json: bool) -> int:
     for option, about in cast("Mapping[str, Any]", meta.get("options") or {}).items():
         lines.append(f"option {option} ({'on' if about.get('default') else 'off'}): {about.get('about', '')}")
     lines += [f"version {v}: {text}" for v, text in cast("Mapping[str, Any]", meta.get("changelog") or {}).items()]
-    sys.stdout.write("\n".join([*lines, "", "--- system ---", spec.system, "", "--- user ---", spec.user, ""]))
+    system = "--- system ---" if spec.system == own.system else "--- system (the shipped one: this prompt has none) ---"
+    sys.stdout.write("\n".join([*lines, "", system, spec.system, "", "--- user ---", spec.user, ""]))
     return exits.OK
 
 
@@ -69,7 +73,7 @@ def check_prompts(
     given: Sequence[str], who: Sequence[str], times: int, no_calls: bool, as_json: bool, *, criteria: str | None = None
 ) -> int:
     """Runs `jury prompts check`; returns the exit code. Raises `ConfigError` or `DataError`."""
-    specs = [load(n) for n in given]
+    specs = [as_asked(load(n)) for n in given]
     found = {s.name: problems(s) for s in specs}
     reports: list[PromptReport] = []
     if not no_calls:
@@ -123,21 +127,17 @@ def _share(estimate: Estimate) -> str:
 
 def diff_prompts(first: str, second: str, as_json: bool) -> int:
     """Runs `jury prompts diff`; exit code 1 where the prompts differ."""
-    a, b = load(first), load(second)
-    names_of = (f"{a.name} {a.version} ({a.digest})", f"{b.name} {b.version} ({b.digest})")
-    lines = list(difflib.unified_diff(_lines(a), _lines(b), *names_of, lineterm=""))
+    found = compare_prompts(first, second)
+    lines = [line for one in found for line in one.diff]
     if as_json:
-        print_json({"a": _about(a), "b": _about(b), "same": not lines, "diff": lines})
+        pairs = [
+            {"a": one.a and _about(one.a), "b": one.b and _about(one.b), "same": not one.diff, "diff": list(one.diff)}
+            for one in found
+        ]
+        print_json({**pairs[0], "same": not lines, "diff": lines, "prompts": pairs})
     else:
         sys.stdout.write("".join(f"{line}\n" for line in lines))
     return exits.BELOW if lines else exits.OK
-
-
-def _lines(spec: PromptSpec) -> list[str]:
-    import yaml
-
-    meta = yaml.safe_dump(dict(spec.meta), sort_keys=False, allow_unicode=True, width=100)
-    return [*meta.splitlines(), "--- system ---", *spec.system.splitlines(), "--- user ---", *spec.user.splitlines()]
 
 
 def new_prompt(folder: str, source: str | None, as_json: bool) -> int:

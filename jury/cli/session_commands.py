@@ -191,11 +191,14 @@ def prompts_check(
 
 @prompts.command("diff")
 def prompts_diff(
-    first: Annotated[str, typer.Argument(help="A shipped name or a path.", metavar="A")],
-    second: Annotated[str, typer.Argument(help="A shipped name or a path.", metavar="B")],
+    first: Annotated[str, typer.Argument(help="A shipped name, a path, or a run folder.", metavar="A")],
+    second: Annotated[str, typer.Argument(help="A shipped name, a path, or a run folder.", metavar="B")],
     json: Json = False,
 ) -> None:
-    """What is different between two prompts, line by line. Exit code 1 where anything is."""
+    """What is different between two prompts, line by line, with their digests. Exit code 1 where anything is.
+
+    Of a run folder those that its judges had last; with several in it, they are paired by name.
+    """
     from jury.cli.library import diff_prompts
 
     raise typer.Exit(diff_prompts(first, second, json))

@@ -158,10 +158,10 @@ def fingerprint(jury: AnyJury) -> str:
 
 def voters(jury: Jury | PairwiseJury) -> str:
     """A digest of what shapes the votes of the seats, not of what is made of them."""
-    asked = ("id", "model", "prompt", "settings", "function")
+    asked = ("id", "model", "prompt", "settings", "function", "fields")
     pairwise = isinstance(jury, PairwiseJury)
     shaping = {
-        "seats": [{what: about[what] for what in asked} for about in map(_seat, jury.panel.seats)],
+        "seats": [{k: v for k, v in _seat(seat).items() if k in asked} for seat in jury.panel.seats],
         "variables": jury.variables,
         "repetitions": jury.spec.repetitions,
         "scale": repr(WINNERS if pairwise else jury.scale),
@@ -217,7 +217,7 @@ def price_sources(jury: AnyJury) -> dict[str, str | None]:
     return found
 
 
-_SEAT = ("model", "prompt", "settings", "weight", "function")
+_SEAT = ("model", "prompt", "settings", "weight", "function", "fields")
 
 
 def _seat(seat: Seat) -> dict[str, Any]:
@@ -230,6 +230,7 @@ def _seat(seat: Seat) -> dict[str, Any]:
         "settings": shaping_settings(seat.settings) if seat.function is None else {},
         "weight": spec.weight,
         "function": function_name(seat.function.function) if seat.function else None,
+        **({"fields": dict(seat.fields)} if seat.fields else {}),
     }
 
 

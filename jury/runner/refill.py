@@ -168,11 +168,10 @@ class Refill:
             if how is None:
                 raise KeyError(judgment.criterion)
             return how
-        return ReplyFormat.of(WINNERS if self._manifest.kind == "pairwise" else scale_from_dict(self._manifest.scale))
+        scale = WINNERS if self._manifest.kind == "pairwise" else scale_from_dict(self._manifest.scale)
+        return ReplyFormat.of(scale, self._seats[judgment.judge].get("fields"))
 
 
 def _prompt(stored: Any, kind: str) -> Prompt:
-    given = cast("Mapping[str, Any]", stored)
-    name, user, system, version = (str(given.get(n) or "") for n in ("name", "user", "system", "version"))
-    made = LegacyPrompt if kind == "session" and is_legacy(user) else Prompt
-    return made(PromptSpec(name, user, system, version))
+    spec = PromptSpec.of_kept(cast("Mapping[str, Any]", stored))
+    return LegacyPrompt(spec) if kind == "session" and is_legacy(spec.user) else Prompt(spec)

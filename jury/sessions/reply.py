@@ -14,13 +14,13 @@ from difflib import get_close_matches
 from typing import Any, cast
 
 from jury.errors import ConfigError, ReplyError
+from jury.further import check_forms, form_schema, formed
 from jury.parsing import read_fields
 from jury.results import Failure, Verdict
 from jury.scales import NA_TEXTS, Labels
 
 PASS, FAIL, NA = "PASS", "FAIL", "NA"
 Object = Mapping[str, Any]
-_TYPES = {"string": str, "boolean": bool, "integer": int}
 _CONDITION = re.compile(r"(?:not )?\w+(?: and (?:not )?\w+)*\Z")
 
 
@@ -41,8 +41,7 @@ class ReplySpec:
     def __post_init__(self) -> None:
         if PASS not in self.verdicts or FAIL not in self.verdicts:
             raise ConfigError(f"{self.name}: verdicts need {PASS} and {FAIL}, got {', '.join(self.verdicts)}")
-        for name, form in self.fields.items():
-            _check_form(f"{self.name}: field {name}", form)
+        check_forms(self.name, self.fields)
         for verdict, conditions in self.contradictions.items():
             for condition in conditions:
                 names = re.sub(r"\b(?:not|and) ", "", condition).split()
@@ -71,7 +70,7 @@ class ReplySpec:
         """The JSON schema of a reply: evidence first, verdict last."""
         properties = {
             "evidence": {"type": "array", "items": {"type": "string"}},
-            **{name: _schema(form) for name, form in self.fields.items()},
+            **{name: form_schema(form) for name, form in self.fields.items()},
             "verdict": {"type": "string", "enum": list(self.verdicts)},
         }
         return _object(properties)
@@ -89,14 +88,8 @@ class ReplySpec:
             notes.append("evidence given as one text")
         elif verdict.decided and found.get("evidence") is None:
             notes.append("no field evidence")
-        fields = dict(verdict.fields)
-        for name, form in self.fields.items():
-            if name not in fields or fields[name] is None:
-                notes.append(f"no field {name}")
-                continue
-            fields[name], problem = _formed(fields[name], form)
-            if problem:
-                notes.append(f"field {name}: {problem}")
+        fields, problems = formed(verdict.fields, self.fields)
+        notes += problems
         notes += self._contradicted(str(verdict.value), fields) if verdict.decided else []
         explanation = verdict.explanation or "; ".join(verdict.evidence)
         return replace(verdict, fields=fields, explanation=explanation), tuple(notes)
@@ -144,30 +137,6 @@ def read_joint(specs: Sequence[ReplySpec], found: Object) -> dict[str, tuple[Ver
     return read
 
 
-def _check_form(where: str, form: Any) -> None:
-    if isinstance(form, list) and len(cast("list[Any]", form)) == 1:
-        inner: Any = cast("list[Any]", form)[0]
-        if isinstance(inner, str) and inner in _TYPES:
-            return
-        if isinstance(inner, Mapping) and inner and all(v in _TYPES for v in cast("Object", inner).values()):
-            return
-    elif isinstance(form, str) and form in _TYPES:
-        return
-    raise ConfigError(
-        f"{where}: a form is string, boolean, integer, a list of one of them, or [{{name: form}}], got {form!r}"
-    )
-
-
-def _schema(form: Any) -> dict[str, Any]:
-    if isinstance(form, list):
-        inner: Any = cast("list[Any]", form)[0]
-        items = {"type": inner}
-        if isinstance(inner, Mapping):
-            items = _object({k: {"type": v} for k, v in cast("Object", inner).items()})
-        return {"type": "array", "items": items}
-    return {"type": form}
-
-
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",
@@ -175,23 +144,3 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
-
-
-def _formed(value: Any, form: Any) -> tuple[Any, str | None]:
-    """A field's value in its form, and what was wrong with it. What cannot be taken without a guess stays as it is."""
-    if not isinstance(form, list):
-        right = isinstance(value, _TYPES[form]) and not (form == "integer" and isinstance(value, bool))
-        return value, None if right else f"expected {form}, got {value!r:.60}"
-    inner: Any = cast("list[Any]", form)[0]
-    wanted = _TYPES[inner] if isinstance(inner, str) else Mapping
-    problem = None
-    if isinstance(value, wanted):
-        problem = "given as a single one"
-        items: list[Any] = [cast("Any", value)] if value else []
-    elif isinstance(value, list):
-        items = cast("list[Any]", value)
-    else:
-        return value, f"expected a list, got {value!r:.60}"
-    if not all(isinstance(item, wanted) and not (wanted is int and isinstance(item, bool)) for item in items):
-        return items, f"expected a list of {inner if isinstance(inner, str) else 'object'}s"
-    return items, problem
