@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from jury import Criterion, Rubric, session_jury
 from jury.report.alike import ALIKE, MOST_GROUPS, alike, groups, shared, spelled, typical, words_of
 from jury.report.facts import facts
 from jury.report.findings import MOST
+from jury.report.rules import event_text
 from jury.sessions.recording import record
 from jury.store import Run
 from jury.transcripts import load_session
@@ -175,11 +177,34 @@ def test_sessions_fail_by_the_rules_that_most_judges_name(tmp_path: Path):
     assert criterion.by_key["violations"] == {"1": 2}  # rule 3 is named by one judge of two
     (finding,) = report.findings
     assert (finding.criterion, finding.rule, finding.items) == ("policy", "violation 1", ("s0", "s1"))
+    assert finding.title == "policy: rule 1 (Take no fee.): e.g. event 2: “I took a fee of 9.”"
     first = report.items[0]
     assert [m["role"] for m in first.messages] == ["user", "assistant"]
     assert [(a.filled, a.exact) for a in first.asked] == [(True, True)]
     assert "{{" not in first.asked[0].user
     assert "I took a fee of 9." in first.asked[0].user
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("event 2", "event 2: “waive({})”"),
+        ("events 1 and 2", "events 1 and 2: “Hello”"),
+        ("[3]", "[3]: “Done”"),
+        ("event 9", "event 9"),
+        ("event 2 waives the fee", "event 2 waives the fee"),
+        ("2" * 5000, "2" * 5000),
+        ("", ""),
+    ],
+)
+def test_an_event_that_is_only_named_is_shown(text: str, shown: str):
+    call = {"function": {"name": "waive", "arguments": "{}"}, "event": 2}
+    messages = [
+        {"role": "user", "content": "Hello", "event": 1},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "assistant", "content": "Done", "event": 3},
+    ]
+    assert event_text(text, messages) == shown
 
 
 def test_what_an_item_is_about_is_not_why_it_failed(tmp_path: Path):

@@ -16,6 +16,7 @@ from jury.report import words
 from jury.report.alike import ALIKE, alike, groups, shared, spelled, typical, words_of
 from jury.report.criteria import rubric_of
 from jury.report.parts import Finding, ItemFacts
+from jury.report.rules import event_text, rule_name
 from jury.results import CriterionResult, PanelResult, Vote
 from jury.rubrics.rubric import Rubric
 from jury.sessions.counting import Counts, key_of
@@ -50,6 +51,8 @@ def findings(audit: Audited, items: Sequence[ItemFacts], earlier: Sequence[Audit
         for group in found:
             members = [reasons[i] for i in group]
             one = _finding(criterion, rule, members, known)
+            if rule:
+                one = replace(one, title=_about_rule(audit, one, known))
             made.append(replace(one, trend=tuple(_trend(audit, one, members, before))) if before else one)
     made.sort(key=lambda f: (-f.count, f.criterion, f.title))
     if len(made) <= MOST and not alone:
@@ -145,7 +148,7 @@ def _finding(criterion: str, rule: str, found: Sequence[_Reason], known: dict[st
     several = len({" ".join(r.text.split()) for r in found}) > 1
     example = "e.g. " if told and several else ""  # one item's words are not those of all
     lead = rule if rule.startswith(criterion) and rule else ": ".join(part for part in (criterion, rule) if part)
-    text = told if len(told) <= _TITLE else told[: _TITLE - 1].rstrip() + "…"
+    text = _cut(told)
     items = tuple(dict.fromkeys(r.item for r in found))
     named = text.startswith(f"{criterion}:") and not rule
     told = example + text if named else ": ".join(part for part in (lead, example + text) if part)
@@ -159,6 +162,21 @@ def _finding(criterion: str, rule: str, found: Sequence[_Reason], known: dict[st
         examples=examples,
         first=_first(items, examples[0][0], known),
     )
+
+
+def _about_rule(audit: Audited, one: Finding, known: dict[str, ItemFacts]) -> str:
+    """The title of a finding by rule or step: what the rule says, and one place where it was broken."""
+    lead = rule_name(audit.run.manifest, one.criterion, one.rule)
+    if lead == one.rule:
+        return one.title
+    item, text = one.examples[0]
+    told = event_text(" ".join(text.split()), known[item].messages if item in known else ())
+    several = "e.g. " if told and one.count > 1 else ""
+    return ": ".join(part for part in (one.criterion, lead, several + _cut(told)) if part)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _TITLE else text[: _TITLE - 1].rstrip() + "…"
 
 
 def _first(items: Sequence[str], example: str, known: dict[str, ItemFacts]) -> str:
