@@ -17,7 +17,8 @@ from jury.errors import ConfigError
 from jury.report.cells import LONGEST, csv_text, safe_cell
 from jury.report.facts import facts
 from jury.report.formats import FORMATS, written
-from jury.report.markdown import plain
+from jury.report.junit import to_junit
+from jury.report.markdown import plain, remark, to_markdown
 from jury.report.parts import Head, ItemFacts, Rate, Report, VoteFacts
 from jury.report.words import money, percent, share, shown
 from tests import report_runs
@@ -166,6 +167,25 @@ def test_markdown_of_a_run_says_the_rate_the_findings_and_what_to_read(report: R
     assert "**2 x** The digits are joined, they are not added." in text
     assert "| s6 | fail | one: fail, two: fail, odd: fail |" in text
     assert "## Read some that pass" in text
+
+
+def test_code_in_our_own_sentences_is_code_and_nothing_else_is():
+    assert remark("label, then `jury calibrate A|B`; *a*") == r"label, then `jury calibrate A\|B`; \*a\*"
+    assert remark("a ` b <b>") == r"a \` b &lt;b&gt;"
+    head = Head(
+        "x", "pointwise", corrected_why="no calibration: `jury calibrate`", worth=("`repetitions: 3` shows it",)
+    )
+    text = to_markdown(Report(head))
+    assert "| corrected rate | no calibration: `jury calibrate` |" in text
+    assert "- `repetitions: 3` shows it" in text
+    assert "\\`" not in text
+
+
+def test_junit_has_no_blank_lines_where_nobody_voted():
+    (case,) = ET.fromstring(
+        to_junit(Report(Head("x", "pointwise"), items=(ItemFacts("a", 0, "error", "error"),)))
+    ).iter("error")
+    assert case.text == case.text.strip() == "error"
 
 
 def test_a_line_that_starts_like_a_list_is_a_line():

@@ -60,7 +60,7 @@ def _case(suite: ET.Element, item: ItemFacts, run: str, said: str) -> None:
     votes = "\n".join(_clean(f"{vote.judge}: {vote.word}. {vote.failure or vote.explanation}") for vote in item.votes)
     end = _end(item)
     if end in ("failure", "error"):
-        ET.SubElement(case, end, about).text = f"{message}\n\n{votes}"
+        ET.SubElement(case, end, about).text = "\n\n".join(filter(None, (message, votes)))
     elif end:
         ET.SubElement(case, end, {"message": about["message"]})
     if votes and end not in ("failure", "error"):

@@ -16,6 +16,7 @@ MOST = 50  # items that are listed
 MOST_FINDINGS = 15
 _LONG = 240  # characters of a reason
 _SIGNS = re.compile(r"([\\`*_\[\]#|~$@^]|:(?=//)|^[-+=]|(?<=^\d)[.)]|(?<=^\d\d)[.)])")
+_CODE = re.compile("`([^`]+)`")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -25,16 +26,33 @@ def plain(text: str, longest: int = _LONG) -> str:
     >>> print(plain("<b>*x*</b> | [a](http://b.invalid)"))
     &lt;b&gt;\\*x\\*&lt;/b&gt; \\| \\[a\\](http\\://b.invalid)
     """
+    return _escaped(_flat(text, longest))
+
+
+def _flat(text: str, longest: int) -> str:
     flat = _CONTROL.sub("\ufffd", " ".join(text.split()))
-    flat = flat if len(flat) <= longest else flat[: longest - 1].rstrip() + "…"
+    return flat if len(flat) <= longest else flat[: longest - 1].rstrip() + "…"
+
+
+def _escaped(flat: str) -> str:
     return _SIGNS.sub(r"\\\1", flat).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def remark(text: str, longest: int = _LONG) -> str:
+    """A sentence of ours on one line: what stands between backticks is code, the rest as `plain` has it.
+
+    >>> print(remark("label items, then `jury calibrate RUN|DIR`; *a*"))
+    label items, then `jury calibrate RUN\\|DIR`; \\*a\\*
+    """
+    parts = _CODE.split(_flat(text, longest))
+    return "".join("`" + part.replace("|", "\\|") + "`" if at % 2 else _escaped(part) for at, part in enumerate(parts))
 
 
 def to_markdown(report: Report) -> str:
     """The whole text, ending with a line end."""
     parts: list[Iterable[str]] = [
         _head(report.head),
-        [f"> {note}" for note in map(plain, report.notes)],
+        [f"> {note}" for note in map(remark, report.notes)],
         _difference(report.difference),
         _findings(report),
         _criteria(report),
@@ -65,7 +83,7 @@ def _head(head: Head) -> Iterator[str]:
         rows.append(("mean", _told(head.mean)))
     counts = counted(head.outcomes.items())
     rows.append(("coverage", f"{head.coverage.text}: {head.answered} of {head.total} ({counts})"))
-    rows.append(("corrected rate", plain(head.corrected_why) if head.corrected is None else _told(head.corrected)))
+    rows.append(("corrected rate", remark(head.corrected_why) if head.corrected is None else _told(head.corrected)))
     if head.gate is not None:
         told = head.gate.get("expired") or head.gate.get("outcome") or words.UNDEFINED
         rows.append(("gate", plain(str(told))))
@@ -79,11 +97,11 @@ def _head(head: Head) -> Iterator[str]:
         yield ""
         yield "**Was the jury worth it?**"
         yield ""
-        yield from (f"- {plain(line)}" for line in head.worth)
+        yield from (f"- {remark(line)}" for line in head.worth)
 
 
 def _told(rate: Rate) -> str:
-    return rate.text if rate.value is not None or not rate.why else f"{rate.text}: {plain(rate.why)}"
+    return rate.text if rate.value is not None or not rate.why else f"{rate.text}: {remark(rate.why)}"
 
 
 def _difference(found: Difference | None) -> Iterator[str]:
@@ -91,7 +109,7 @@ def _difference(found: Difference | None) -> Iterator[str]:
         return
     yield f"## Against {plain(found.other)}"
     yield ""
-    yield f"{found.rate.text} on {words.count(found.common, 'common item')}. {plain(found.sentence, 1000)}"
+    yield f"{found.rate.text} on {words.count(found.common, 'common item')}. {remark(found.sentence, 1000)}"
     yield ""
     for name, items in (("fixed", found.fixed), ("broken", found.broken)):
         listed = ", ".join(plain(item) for item in items[:MOST])
@@ -144,7 +162,7 @@ def _pairs(pairs: PairFacts | None) -> Iterator[str]:
     )
     if pairs.note:
         yield ""
-        yield plain(pairs.note)
+        yield remark(pairs.note)
     if pairs.ranking:
         yield ""
         rows = [
@@ -181,7 +199,7 @@ def _panel(panel: PanelFacts) -> Iterator[str]:
     yield from _table(names, rows)
     if panel.sentences:
         yield ""
-        yield from (f"- {plain(line, 1000)}" for line in panel.sentences.values())
+        yield from (f"- {remark(line, 1000)}" for line in panel.sentences.values())
 
 
 def _items(report: Report) -> Iterator[str]:
