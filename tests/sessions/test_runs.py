@@ -294,12 +294,3 @@ def test_sessions_of_one_id_are_called_by_their_files(tmp_path: Path) -> None:
     assert [r.id for r in recordings(str(tmp_path / "f*.jsonl"))] == ["same", "f2"]
     two = load_session([{"role": "user", "content": "q"}])
     assert [r.id for r in recordings([two, two])] == ["session-1", "session-2"]
-
-
-def test_batches_are_for_answers(folder: Path) -> None:
-    import asyncio
-
-    from jury.runner import run_batches
-
-    with pytest.raises(ConfigError, match="--batch"):
-        asyncio.run(run_batches(config(folder, judges("x")), folder / "run"))
