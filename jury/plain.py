@@ -35,11 +35,15 @@ _SPARSE = frozenset(
 
 
 _ATOMS = frozenset((type(None), str, int, float, bool))
+_kind: Callable[[Any], Any] = type
 
 
 @cache
-def _fields(cls: type) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[str, ...]]:
-    """What takes the fields of a value in one step, and what they are called in the dump."""
+def _fields(cls: type) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[str, ...], tuple[str, ...]] | None:
+    """Of a dataclass: what takes the fields of a value in one step, what they are called in the dump, which of them are
+    left out where they say nothing."""
+    if not is_dataclass(cls):
+        return None
     front = ("item_id", "value", "winner", "passed", "status", "reason", "explanation", "votes")
     names = sorted((f.name for f in fields(cls)), key=lambda n: front.index(n) if n in front else len(front))
 
@@ -47,25 +51,26 @@ def _fields(cls: type) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[str, ...
         return tuple(getattr(value, n) for n in names)
 
     take = attrgetter(*names) if len(names) > 1 else take_few  # of one field it would be no tuple
-    return take, tuple("pass" if n == "passed" else n for n in names)
+    keys = tuple("pass" if n == "passed" else n for n in names)
+    return take, keys, tuple(k for k in keys if k in _SPARSE)
 
 
 def to_plain(value: Any) -> Any:
     """A value as JSON has it; `passed` is dumped as `pass`."""
     # A run dumps every result, so exact types are looked at before `isinstance`.
-    kind = cast("type[Any]", type(value))
+    kind = _kind(value)
     if kind in _ATOMS:
         return value
     if kind is tuple or kind is list:
-        return [v if type(v) in _ATOMS else to_plain(v) for v in value]
-    if _is_dataclass(kind):
-        made: dict[str, Any] = {}
-        take, keys = _fields(kind)
-        for key, item in zip(keys, take(value), strict=True):
-            if type(item) in _ATOMS:
-                if item or item == "" or key not in _SPARSE:
-                    made[key] = item
-            elif item or key not in _SPARSE:
+        return [v if type(v) in _ATOMS else to_plain(v) for v in value] if value else []
+    if (how := _fields(kind)) is not None:
+        take, keys, sparse = how
+        made = dict(zip(keys, take(value), strict=True))
+        for key in sparse:
+            if not made[key] and made[key] != "":
+                del made[key]
+        for key, item in made.items():
+            if type(item) not in _ATOMS:
                 made[key] = to_plain(item)
         return made
     if isinstance(value, str | int | float):
@@ -75,11 +80,6 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, Sequence):
         return [to_plain(v) for v in cast("Sequence[Any]", value)]
     return str(value)
-
-
-@cache
-def _is_dataclass(kind: type) -> bool:
-    return is_dataclass(kind)
 
 
 @cache

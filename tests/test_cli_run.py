@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from jury.cache import SqliteCache
 from jury.cli.__main__ import main
 from jury.providers import registry
+from jury.runner import RunReport, RunSpec, run_sync
 from jury.store import Run
 
 YES, NO = '{"explanation": "yes", "value": true}', '{"explanation": "no", "value": false}'
@@ -405,3 +407,39 @@ def test_an_estimate_breaks_no_id(home, capsys):
     out = jury(capsys, "run", "own.yaml", "--estimate")[1]
     assert f"judges 1 {model}" in out
     assert "tokens out" in out
+
+
+def test_a_run_under_way_can_be_looked_at_and_a_second_one_is_refused(home, capsys):
+    """Who reads needs neither the lock nor the index of the one who writes, and takes nothing from them."""
+    goes_on, waits = threading.Event(), threading.Event()
+
+    def judge(output: str) -> bool:
+        if output == "a2":
+            waits.set()
+            goes_on.wait(60)
+        return output != "a1"
+
+    spec = RunSpec("rows.jsonl", {"criteria": "c", "judges": [judge]}, concurrency=1, cache=False)
+    reports: list[RunReport] = []
+    running = threading.Thread(target=lambda: reports.append(run_sync(spec, "runs/check")))
+    running.start()
+    try:
+        assert waits.wait(60)
+        code, out, err = jury(capsys, "show", "runs/check", "--json")
+        assert (code, json.loads(out)["n_pass"], json.loads(out)["n_fail"], err) == (0, 1, 1, "")
+        code, out, err = jury(capsys, "show", "runs/check", "r1")
+        assert code == 0
+        assert "a1" in out
+        code, out, err = jury(capsys, "replay", "runs/check", "--json")
+        assert (code, json.loads(out)["items"], json.loads(out)["damage"]) == (0, 2, [])
+        code, out, err = jury(capsys, "report", "runs/check", "--format", "json", "-o", "page.json")
+        assert code == 0
+        code, out, err = jury(capsys, "run", "check.yaml")
+        assert code == 2
+        assert f"being written by another process (process {os.getpid()} on " in err
+        assert "wait for it to end" in err
+    finally:
+        goes_on.set()
+        running.join(60)
+    assert [(r.judged, r.finished, r.fault) for r in reports] == [(3, True, None)]
+    assert Run.open("runs/check").damage() == []

@@ -27,6 +27,7 @@ from jury.store import (
 )
 from jury.store.index import FILE as INDEX
 from jury.store.index import Index, short
+from jury.store.keys import Keys
 from jury.store.lines import START, Appender, broken, encode, read_lines
 from jury.store.records import tags_of
 
@@ -631,3 +632,20 @@ def test_marks_find_results_by_the_number_of_their_item(tmp_path):
         assert json.loads(brief)["status"] == "decided"
         assert writer.marked(3, 99) is not None
         assert writer.marked(299, 11) is None
+
+
+def test_keys_that_were_added_are_never_missed():
+    keys, numbers = Keys(), [short(str(n)) for n in range(40_000)]
+    keys.add(numbers[:10_000], iter(numbers[10_000:20_000]))
+    assert all(k in keys for k in numbers[:20_000])
+    assert sum(k in keys for k in numbers[20_000:]) < 20  # of twenty thousand that were not
+
+
+def test_what_came_after_the_keys_were_read_is_found(tmp_path):
+    filled(tmp_path)
+    with RunWriter(tmp_path) as writer:
+        assert not writer.has("k9")
+        writer.add_judgment(StoredJudgment("k9", "i1", judgment()))
+        writer._index.flush()
+        assert writer.has("k9")
+        assert writer.known("i2") is not None

@@ -6,7 +6,6 @@ import hashlib
 import json
 import marshal
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -70,10 +69,8 @@ def made(spec: RunSpec, source: Source, mark: int = 0) -> Entry:
         return Entry(source.item, recording=source)
     if spec.targets is not None:
         half = to_pair(source, spec.targets)
-        entry = Entry(pair_entry(half).item, point=to_question(source), half=half)
-    else:
-        entry = entry_of(source, spec.kind) if spec.target is None else item_entry(to_question(source), None)
-    return replace(entry, mark=mark) if mark else entry
+        return Entry(pair_entry(half).item, point=to_question(source), half=half, mark=mark)
+    return entry_of(source, spec.kind, mark) if spec.target is None else item_entry(to_question(source), None, mark)
 
 
 def mark_of(source: Source, seal: str) -> int:
@@ -92,9 +89,9 @@ def mark_of(source: Source, seal: str) -> int:
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big") >> 1
 
 
-def entry_of(row: Row, kind: str) -> Entry:
+def entry_of(row: Row, kind: str, mark: int = 0) -> Entry:
     """One row as an item (or a pair, where `kind` is `pairwise`). Raises `DataError`."""
-    return pair_entry(to_pair(row)) if kind == "pairwise" else _of_item(row)
+    return pair_entry(to_pair(row), mark) if kind == "pairwise" else item_entry(*to_item(row), mark)
 
 
 def from_stdin(spec: RunSpec) -> bool:
@@ -105,11 +102,7 @@ def from_stdin(spec: RunSpec) -> bool:
     return spec.data == STDIN or (path.exists() and not path.is_file() and not path.is_dir())
 
 
-def _of_item(row: Row) -> Entry:
-    return item_entry(*to_item(row))
-
-
-def item_entry(point: DataPoint, made: Output | None) -> Entry:
+def item_entry(point: DataPoint, made: Output | None, mark: int = 0) -> Entry:
     """A data point and its output as an item; without one as a question to a target."""
     output = made or Output()
     question, messages = _asked(point)
@@ -132,10 +125,10 @@ def item_entry(point: DataPoint, made: Output | None) -> Entry:
         tags=tags_of(point.row or {}),
         **kept,
     )
-    return Entry(item, point=point, output=made)
+    return Entry(item, point=point, output=made, mark=mark)
 
 
-def pair_entry(pair: ResponsePair) -> Entry:
+def pair_entry(pair: ResponsePair, mark: int = 0) -> Entry:
     """Two answers to one question as an item."""
     sides = (pair.response_a, pair.response_b)
     errors = [f"response {n}: {o.target_error}" for n, o in zip("AB", sides, strict=True) if o.target_error is not None]
@@ -155,7 +148,7 @@ def pair_entry(pair: ResponsePair) -> Entry:
         tags=tags_of(pair.row or {}),
         **kept,
     )
-    return Entry(item, pair=pair)
+    return Entry(item, pair=pair, mark=mark)
 
 
 def _digest(name: Any, kept: Mapping[str, Any], more: str) -> str:

@@ -12,44 +12,36 @@ import logging
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
 from jury.errors import DataError
 from jury.frozen import frozen
+from jury.store.keys import Keys
 from jury.store.lines import encode, read_lines, unwritable
 from jury.store.outputs import OUTPUTS
 from jury.store.records import FREE_SOURCES, brief, complete
 from jury.store.shown import SHOWN, shown_from
+from jury.store.tables import damaged, opened, remove
+from jury.store.tables import private as private_tables
 
 logger = logging.getLogger("jury.store")
 FILE = "index.sqlite"
 ITEMS, JUDGMENTS, RESULTS = "items.jsonl", "judgments.jsonl", "results.jsonl"
-_VERSION = 4
 _COST, _TARGET_COST = "$", "$ of the target"  # rows of `read` that are no files
 _STAMP = "@ "  # and such: when a file was changed last, as of a clean end
 _AHEAD = 256  # results read at once, in the order of the items
 _PENDING = 3000  # entries kept in memory before they are written; about 1 MB
-_WAL = 8000  # pages (32 MB) before they go to their places: most are written several times until then
-_SCHEMA = """
-CREATE TABLE read (file TEXT PRIMARY KEY, upto INTEGER NOT NULL);
-CREATE TABLE items (k INTEGER PRIMARY KEY, number INTEGER NOT NULL, pos INTEGER NOT NULL, digest INTEGER NOT NULL);
-CREATE TABLE results (
-    number INTEGER, k INTEGER, pos INTEGER NOT NULL, seal INTEGER NOT NULL, mark INTEGER NOT NULL,
-    complete INTEGER NOT NULL, brief TEXT NOT NULL, PRIMARY KEY (number, k)
-) WITHOUT ROWID;
-CREATE TABLE judged (k INTEGER PRIMARY KEY, pos INTEGER NOT NULL);
-CREATE TABLE outputs (k INTEGER PRIMARY KEY, pos INTEGER NOT NULL);
-"""
-# Results stand in the order of the items, since that is how they are asked for: each under the number of its item.
 _RESULT = "SELECT number, r.pos, seal, complete, brief FROM items i JOIN results r USING (number, k) WHERE k = ?"
 _MARKED = "SELECT mark, complete, brief FROM results WHERE number >= ? AND number < ? AND mark <> 0"
 _ADD_RESULT = "INSERT OR REPLACE INTO results SELECT number, k, ?, ?, ?, ?, ? FROM items WHERE k = ?"
 _MOVE = "UPDATE OR REPLACE results SET number = ? WHERE k = ? AND number = (SELECT number FROM items WHERE k = ?)"
+_KEYED = ("items", "judged", "outputs", "shown")
 _MARK = "UPDATE results SET mark = ? WHERE k = ? AND number = (SELECT number FROM items WHERE k = ?)"
-_LATER = "CREATE TABLE IF NOT EXISTS shown (k INTEGER PRIMARY KEY)"  # an index without it needs no new making
 
 
+@lru_cache(maxsize=1024)  # the keys of what is in flight: each is needed several times
 def short(text: str) -> int:
     """63 bits of a text. Whoever finds a line by them compares the whole text: two texts may share them."""
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
@@ -84,10 +76,12 @@ class Index:
         self._marks: dict[int, int] = {}
         self._near: dict[int, tuple[bool, str]] = {}  # by their marks the results from `_first` on
         self._first = -_AHEAD
+        self._keys: Keys | None = None  # of all tables; made when the first one is looked for
+        self._pending = 0
         self._private = private
         self._upto: dict[str, int] = {}
         self._cost = self._target_cost = 0  # of what was paid for here, in billionths of a dollar
-        self._db = _private() if private else _opened(folder / FILE)
+        self._db = private_tables() if private else opened(folder / FILE)
         read: dict[str, int] = dict(self._db.execute("SELECT file, upto FROM read"))
         self._stamps = {file[len(_STAMP) :]: read.pop(file) for file in list(read) if file.startswith(_STAMP)}
         self._upto.update(read)
@@ -102,9 +96,7 @@ class Index:
     def item(self, item_id: str) -> tuple[int, int, int] | None:
         """Number, place and short digest of an item."""
         k = short(item_id)
-        if k in self._items:
-            return self._items[k]
-        return self._one("SELECT number, pos, digest FROM items WHERE k = ?", k)
+        return self._items.get(k) or self._one("SELECT number, pos, digest FROM items WHERE k = ?", k)
 
     def result(self, item_id: str) -> Known | None:
         """What is known of the last result of an item; one whose item was lost is none."""
@@ -209,26 +201,40 @@ class Index:
         except sqlite3.Error as error:
             with suppress(sqlite3.Error):
                 self._db.execute("ROLLBACK")
-            if _damaged(error) and not self._private:
+            if damaged(error) and not self._private:
                 self._make_anew(error)
                 return
             full = "full" in str(error)
             raise unwritable(self._folder / FILE, OSError(errno.ENOSPC if full else None, str(error))) from None
+        if self._keys is not None:
+            self._keys.add(self._items, self._judged, self._outputs, self._shown)
         self._forget()
 
     def _forget(self) -> None:
         for pending in (self._items, self._results, self._judged, self._outputs, self._shown, self._marks):
             pending.clear()
+        self._pending = 0
 
-    def _one(self, query: str, *given: int) -> Any:
-        """The first row, or None."""
-        return next(iter(self._all(query, *given)), None)
+    def _one(self, query: str, k: int) -> Any:
+        """The row with this key, or None."""
+        if self._keys is None:
+            self._keys = self._all_keys()
+        return next(iter(self._all(query, k)), None) if k in self._keys else None
+
+    def _all_keys(self) -> Keys:
+        keys, last = Keys(), -1
+        for table in _KEYED:
+            while rows := self._all(f"SELECT k FROM {table} WHERE k > ? ORDER BY k LIMIT {_PENDING}", last):
+                keys.add(row[0] for row in rows)
+                last = rows[-1][0]
+            last = -1
+        return keys
 
     def _all(self, query: str, *given: int) -> list[Any]:
         try:
             return self._db.execute(query, given).fetchall()
         except sqlite3.DatabaseError as error:
-            if not _damaged(error) or self._private:
+            if not damaged(error) or self._private:
                 raise
             self._make_anew(error)
             return self._db.execute(query, given).fetchall()
@@ -238,10 +244,10 @@ class Index:
         path = self._folder / FILE
         logger.warning("%s is damaged (%s); it is made anew from the files", path, error)
         self._db.close()
-        _remove(path)
-        self._db = _opened(path)
+        remove(path)
+        self._db = opened(path)
         self._forget()
-        self._first = -_AHEAD
+        self._keys, self._first = None, -_AHEAD
         self._upto.clear()
         self._cost = self._target_cost = 0
         self._catch_up()
@@ -269,8 +275,8 @@ class Index:
         self._db.close()
 
     def _full(self) -> None:
-        pending = (self._items, self._results, self._judged, self._outputs, self._shown, self._marks)
-        if sum(map(len, pending)) >= _PENDING:
+        self._pending += 1
+        if self._pending >= _PENDING:
             self.flush()
 
     def _catch_up(self) -> None:
@@ -326,58 +332,3 @@ class Index:
 
 def _changed(path: Path) -> int:
     return path.stat().st_mtime_ns if path.exists() else 0
-
-
-def _private() -> sqlite3.Connection:
-    db = sqlite3.connect("", isolation_level=None)  # an empty name: a file that SQLite deletes itself
-    db.execute("PRAGMA journal_mode = OFF")
-    db.execute("PRAGMA cache_size = -2000")
-    db.executescript(f"{_SCHEMA}{_LATER}")
-    return db
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    """The index file; a new one where it is missing, damaged or of another version. On a full disk a private one."""
-    for attempt in range(2):
-        try:
-            db = sqlite3.connect(path, timeout=1, isolation_level=None)
-            try:
-                # One process writes, and nobody else opens it: no look-up needs to ask for a lock.
-                db.execute("PRAGMA locking_mode = EXCLUSIVE")
-                db.execute("PRAGMA journal_mode = WAL")
-                db.execute("PRAGMA synchronous = NORMAL")
-                db.execute("PRAGMA cache_size = -1000")  # KiB
-                db.execute(f"PRAGMA wal_autocheckpoint = {_WAL}")
-                version = db.execute("PRAGMA user_version").fetchone()[0]
-                if version == 0:
-                    db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
-                elif version != _VERSION:
-                    raise sqlite3.DatabaseError(f"version {version}")
-                db.execute(_LATER)
-                db.execute("SELECT count(*) FROM read").fetchone()
-            except BaseException:
-                db.close()
-                raise
-            return db
-        except sqlite3.Error as error:
-            if _code(error) == sqlite3.SQLITE_BUSY:
-                raise DataError(f"{path} is held by another program: end it first", "locked", file=str(path)) from None
-            logger.warning("%s cannot be used (%s); it is made anew from the files", path, error)
-            if attempt == 0:
-                _remove(path)
-    return _private()
-
-
-def _damaged(error: sqlite3.Error) -> bool:
-    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-def _code(error: sqlite3.Error) -> int:
-    """SQLite's own number of an error, 0 of one that is not SQLite's."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
-
-
-def _remove(path: Path) -> None:
-    for end in ("", "-wal", "-shm"):
-        with suppress(OSError):
-            Path(f"{path}{end}").unlink()

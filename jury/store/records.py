@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field, fields
 from functools import cache
+from operator import attrgetter
 from typing import Any, Literal, Self, cast
 
 from jury.errors import DataError
@@ -44,13 +45,17 @@ class StoredItem:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; what is empty is left out."""
-        made = {name: getattr(self, name) for name in _names(type(self))}
-        return {k: v for k, v in made.items() if v or k in ("id", "number", "digest")}
+        # Every item of a run is written: all its fields are taken in one step.
+        return {k: v for k, v in zip(_ITEM, _item_values(self), strict=True) if v or k in ("id", "number", "digest")}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Raises `DataError`."""
         return _made(cls, data)
+
+
+_ITEM = tuple(f.name for f in fields(StoredItem))
+_item_values = attrgetter(*_ITEM)
 
 
 @frozen
@@ -173,7 +178,8 @@ def complete(result: Mapping[str, Any]) -> bool:
 
 def brief(result: Mapping[str, Any]) -> dict[str, Any]:
     """Of a stored result: what its status, counts and failures are told by, in the same shape."""
-    kept = {k: result[k] for k in _BRIEF if result.get(k) is not None}
+    get = result.get
+    kept = {k: v for k in _BRIEF if (v := get(k)) is not None}
     votes: list[dict[str, Any]] = []
     given: list[dict[str, Any]] = result.get("votes") or []
     for vote in given:
