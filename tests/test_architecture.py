@@ -157,3 +157,9 @@ def test_floors_name_only_what_exists():
     for room in (r for floor in FLOORS for r in floor):
         exists = any(n == room or (n + ".").startswith(room) for n in names)
         assert exists or room in coming, f"{room} is on a floor but not in the house"
+
+
+def test_the_list_of_the_runners_modules_is_whole():
+    told = ast.get_docstring(ast.parse((ROOT / "runner" / "__init__.py").read_text("utf-8"))) or ""
+    for path in (ROOT / "runner").glob("*.py"):
+        assert path.stem == "__init__" or path.name in told, f"{path.name} is not in the list of runner/__init__.py"

@@ -8,6 +8,7 @@ escalating.py a cascade's first tier against people's labels
 questions.py  all questions that an item raises, and its result
 describe.py   a jury as the manifest holds it; what changed since the last pass
 keeper.py     what stands between a seat and its judge in a run: recalls, records, asks identical questions once
+memory.py     what a panel that stops early learns from the results of its folder
 governors.py  limits and money before every provider of a run
 totals.py     counts over results, from their plain values
 engine.py     `run`, `run_sync`: one pass over the data
