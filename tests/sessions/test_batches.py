@@ -211,15 +211,23 @@ def test_of_a_cascade_every_tier_goes_into_batches(tmp_path: Path, server: Batch
 
     server.answer = differing
     write(tmp_path)
-    seats = [seat(vendor, server.url, "cheap", 77), seat(vendor, server.url, "sure", 88)]
     cascade = {"tiers": [["cheap", "sure"], ["last"]], "check": 0}
-    spec = spec_of(tmp_path, *seats, seat(vendor, server.url, "last", 99), ask=ask, escalate=cascade)
+
+    def at(url: str) -> RunSpec:
+        seats = [seat(vendor, url, name, limit) for name, limit in (("cheap", 77), ("sure", 88), ("last", 99))]
+        return spec_of(tmp_path, *seats, ask=ask, escalate=cascade)
+
+    spec = at(server.url)
     report = batched(spec, tmp_path / "run", server)
     calls = 2 if ask == "each" else 1
     assert (report.batches, report.asked, report.answered) == (2, 3 * 2 * calls + 1, 3 * 2 * calls + 1)
     final = judged(spec, tmp_path / "run")
     assert (final.asked.live, final.totals["tiers"], final.totals["n_fail"]) == (0, {"1": 2, "2": 1}, 1)
     assert replay(tmp_path / "run").same
+    with ProviderServer(lambda request: json.loads(differing(request.body))) as live:
+        judged(at(live.openai_url.removesuffix("/v1")), tmp_path / "live")
+        assert live.count() == report.asked
+    assert told(tmp_path / "run") == told(tmp_path / "live")
 
 
 def test_a_first_tier_without_batches_is_asked_live(tmp_path: Path, server: BatchServer, vendor: str) -> None:
@@ -253,6 +261,7 @@ def test_a_missing_context_is_told_before_anything_is_sent(tmp_path: Path, serve
     assert server.submitted == 0
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_a_killed_command_is_started_again_and_submits_nothing_twice(tmp_path: Path, server: BatchServer) -> None:
     write(tmp_path)
     config = {
