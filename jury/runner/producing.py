@@ -89,7 +89,7 @@ def filled(entry: Entry, outputs: Mapping[str, Output], sessions: bool) -> Entry
 
 def _recorded(point: DataPoint, made: Output) -> Entry:
     session = session_of(made, point)
-    one = Recording(str(point.id), point.number or 0, session, point.context)
+    one = Recording(str(point.id), point.number or 0, session, point.context, point.trace_id)
     return Entry(one.item, recording=one)
 
 

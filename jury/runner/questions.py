@@ -71,7 +71,8 @@ async def judged(jury: AnyJury, entry: Entry) -> PanelResult | Comparison:
     if isinstance(jury, SessionJury):
         if one is None:
             raise ConfigError("a session jury needs sessions: kind session")
-        return await jury.judge(one.session, context=one.context, id=one.id, number=one.number)
+        report = await jury.judge(one.session, context=one.context, id=one.id, number=one.number)
+        return report if one.trace_id is None else replace(report, trace_id=one.trace_id)
     if isinstance(jury, PairwiseJury):
         if pair is None:
             raise ConfigError("a pairwise jury needs pairs")

@@ -31,12 +31,16 @@ _ROW = frozenset({"session", "context", "id"})
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A session under the id and the number (from 0) that it has in a run; `context` where it has one of its own."""
+    """A session under the id and the number (from 0) that it has in a run; `context` where it has one of its own.
+
+    `trace_id`: of the task that an agent was given.
+    """
 
     id: str
     number: int
     session: Session
     context: str | Mapping[str, str] | None = None
+    trace_id: str | None = None
 
     @property
     def item(self) -> StoredItem:
@@ -51,6 +55,7 @@ class Recording:
             number=self.number,
             digest=digest(judged.encode("utf-8", "surrogatepass")),
             tags=tags_of(session.metadata),
+            trace_id=self.trace_id,
             input=session.first_request,
             messages=tuple(chat_messages(session.events, numbered=True)),
             output=session.final_message,

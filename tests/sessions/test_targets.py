@@ -230,6 +230,13 @@ def test_a_file_of_tasks_with_a_context_each(tmp_path: Path) -> None:
     ]
 
 
+def test_a_trace_id_travels_to_the_result(tmp_path: Path) -> None:
+    rows = [{**TASKS[0], "trace_id": "t-7"}, TASKS[1]]
+    run_sync(spec_of(Agent(fails=("Who has book 1?",)), rows), tmp_path)
+    found = {item.id: (item.trace_id, r.trace_id) for item, r in Run.open(tmp_path).results()}
+    assert found == {"t0": ("t-7", "t-7"), "t1": (None, None)}
+
+
 def test_the_agent_runs_before_a_batch_and_not_again(tmp_path: Path) -> None:
     agent = Agent()
     with BatchServer(lambda body: json.dumps({"evidence": [], "violations": [], "verdict": "PASS"})) as server:
