@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from jury.audit.calibrating import DOUBT, leaning
-from jury.stats import Estimate, beyond_noise, newcombe, position_bias
+from jury.stats import Estimate, beyond_noise, position_bias, self_preference_shared
 
 Rng = np.random.Generator
 Situation = tuple[str, str, float, Callable[[Rng], Estimate]]  # interval, situation, truth, draw
@@ -32,9 +32,17 @@ def situations() -> Iterator[Situation]:
         yield "position lean", situation, lean, lambda rng, a=noise, b=shift, n=n: _lean(rng, a, b, n)
         beyond = float(((first - second) ** 2).mean())
         yield "beyond_noise", situation, beyond, lambda rng, a=noise, b=shift, n=n: _beyond(rng, a, b, n)
-    for items, others in ((60, 1), (60, 4), (200, 8)):
-        situation = f"{items} answers, {others} other judges alike"
-        yield "family lean", situation, 0.1, lambda rng, n=items, k=others: _family(rng, n, k)
+    for items, others in ((20, 4), (60, 1), (60, 4), (200, 8)):
+        for rates in ((0.7, 0.6), (0.98, 0.9)):
+            for alike in (0.0, 0.6, 0.9):
+                situation = f"{items} answers, {others} others, rates {rates[0]} {rates[1]}, alike {alike}"
+                truth = rates[0] - rates[1]
+                yield (
+                    "family lean",
+                    situation,
+                    truth,
+                    lambda rng, n=items, k=others, r=rates, a=alike: _family(rng, n, k, r, a),
+                )
 
 
 def _leaning(rng: Rng, rate: float, right: tuple[float, float], whole: bool) -> Estimate:
@@ -68,8 +76,8 @@ def _beyond(rng: Rng, noise: float, shift: float, n: int) -> Estimate:
     return beyond_noise(list(zip(*_asked(rng, noise, shift, n), strict=True)))
 
 
-def _family(rng: Rng, items: int, others: int) -> Estimate:
-    """A judge that passes 70% of its family's answers, others 60%; six votes of ten come from what all can see."""
+def _family(rng: Rng, items: int, others: int, rates: tuple[float, float], alike: float) -> Estimate:
+    """A judge that passes more of its family's answers than others do; a share of all votes comes from what all see."""
     shared, own = rng.random((items, 1)), rng.random((items, others + 1))
-    seen = np.where(rng.random((items, others + 1)) < 0.6, shared, own)
-    return newcombe(int((seen[:, 0] < 0.7).sum()), items, int((seen[:, 1:] < 0.6).sum()), items * others)
+    seen = np.where(rng.random((items, others + 1)) < alike, shared, own)
+    return self_preference_shared((seen[:, 0] < rates[0]).tolist(), (seen[:, 1:] < rates[1]).tolist()).difference

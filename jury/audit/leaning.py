@@ -15,7 +15,16 @@ from jury.audit.early import ONLY_WHERE, Polled, polled
 from jury.audit.reading import Audited
 from jury.audit.repeats import Repeats, both_orders, first_of, repeats
 from jury.families import family
-from jury.stats import Estimate, holm, length_bias, newcombe, position_bias, self_preference, undefined
+from jury.stats import (
+    Estimate,
+    holm,
+    length_bias,
+    newcombe,
+    position_bias,
+    self_preference,
+    self_preference_shared,
+    undefined,
+)
 from jury.stats.bias import PositionBias
 from jury.stats.table import Category
 
@@ -26,8 +35,8 @@ class JudgeLeaning:
 
     `position`: None for single answers and one order. `length`: of pairs, how much the log odds of winning grow from
     "much shorter" to "much longer" (coefficient of tanh); of single answers, the pass rate of the longer half minus
-    that of the shorter half. `own_family`: its rate for targets of its own family minus the other judges' rate for
-    them, on the items that it voted on. P-values are corrected over the judges.
+    that of the shorter half. `own_family`: its rate for targets of its own family minus the mean rate of the other
+    judges for them, on the items that it and others voted on. P-values are corrected over the judges.
     """
 
     judge: str
@@ -117,21 +126,19 @@ def _family(
         return undefined("no_data", "a function is of no family"), None
     if not own:
         return undefined("no_data", "the family of the judge is not known"), None
-    counts = [0, 0, 0, 0]
+    mine: list[bool | None] = []
+    others: list[list[bool | None]] = []
     for at, one in enumerate(audit.judged):
         liked = _side(audit, one.item.row, own)
-        if liked is None or audit.passed(votes[judge][at]) is None:
-            continue
-        for name, said in votes.items():
-            hit = audit.passed(said[at])
-            if hit is None:
-                continue
-            place = 0 if name == judge else 2
-            counts[place] += hit is liked
-            counts[place + 1] += 1
-    if not counts[1] or not counts[3]:
+        if liked is not None:
+            hits = {
+                name: None if (hit := audit.passed(said[at])) is None else hit is liked for name, said in votes.items()
+            }
+            mine.append(hits.pop(judge))
+            others.append(list(hits.values()))
+    found = self_preference_shared(mine, others)
+    if found.difference.value is None:
         return undefined("no_data", f"no answer that is known to be of the family {own}, or no other judge"), None
-    found = self_preference(counts[0], counts[1], counts[2], counts[3])
     return found.difference, found.p_value
 
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         position_bias,
         self_preference,
         self_preference_paired,
+        self_preference_shared,
     )
     from jury.stats.calibration import (
         ConfidencePoint,
@@ -123,7 +124,7 @@ _HOMES = {
     "alpha": "agreement_interval alpha_interval krippendorff_alpha",
     "bias": (
         "LengthBias PositionBias SelfPreference false_pass_gap holm length_bias position_bias "
-        "self_preference self_preference_paired"
+        "self_preference self_preference_paired self_preference_shared"
     ),
     "calibration": (
         "ConfidencePoint ReliabilityBin brier_score confidence_error confidences coverage_and_accuracy "
@@ -256,6 +257,7 @@ __all__ = [
     "rogan_gladen_bootstrap",
     "self_preference",
     "self_preference_paired",
+    "self_preference_shared",
     "stratified_rate",
     "strict_majority",
     "swiss_round",

@@ -18,7 +18,7 @@ from jury.stats.distributions import normal_two_sided, sign_test, z_value
 from jury.stats.estimate import Estimate, undefined
 from jury.stats.intervals import newcombe, wilson
 from jury.stats.logistic import fit_logistic
-from jury.stats.paired import PairedComparison, PairedCounts, mcnemar
+from jury.stats.paired import PairedComparison, PairedCounts, mcnemar, mean_gap
 from jury.stats.table import FloatArray, is_missing
 
 
@@ -173,7 +173,7 @@ def self_preference(own_wins: int, own_n: int, other_wins: int, other_n: int, *,
     """Own-family win (or pass) rate of the own judge against that of the other judges, on different votes.
 
     The gap has Newcombe's interval, its p-value is that of the pooled two-sample z test. A side without votes is
-    `no_data`. With both judges on the same items use `self_preference_paired`. A family that is not known is not
+    `no_data`. On the same items use `self_preference_shared`. A family that is not known is not
     computed: that is never "no bias".
 
     Sources: arXiv 2404.13076, 2410.21819.
@@ -198,6 +198,36 @@ def self_preference_paired(counts: PairedCounts, *, level: float = 0.95) -> Pair
     0.100 [0.009, 0.188]
     """
     return mcnemar(counts, level=level)
+
+
+def self_preference_shared(
+    own: Sequence[bool | None], others: Sequence[Sequence[bool | None]], *, level: float = 0.95
+) -> SelfPreference:
+    """The same on shared items with any number of other judges: `own` verdicts by item, `others` by item and judge.
+
+    True is a verdict that favours the family, None no verdict. An item counts where the judge and somebody else voted:
+    with the judge's vote minus the mean of the others' votes on it, so that what all can see in an answer is no noise,
+    and the votes of others who err together are no independent ones. With one other judge it is
+    `self_preference_paired`. Interval and p-value are those of `paired.mean_gap`; no such item: `no_data`.
+
+    >>> favours = [(True, False)] * 21 + [(False, True)] * 9 + [(True, True)] * 60 + [(False, False)] * 30
+    >>> print(self_preference_shared([a for a, _ in favours], [[b] for _, b in favours]).difference)  # as above
+    0.100 [0.009, 0.188]
+    >>> print(self_preference_shared([a for a, _ in favours], [[b] * 4 for _, b in favours]).difference)
+    0.100 [0.010, 0.186]
+    """
+    votes = [(mine, [v for v in all_said if v is not None]) for mine, all_said in zip(own, others, strict=True)]
+    shared = [(mine, said) for mine, said in votes if mine is not None and said]
+    if not shared:
+        nothing = undefined("no_data", level=level)
+        return SelfPreference(nothing, nothing, nothing, None)
+    gaps = [mine - sum(said) / len(said) for mine, said in shared]
+    # A gap of one vote against k others has at most this root mean square where all votes are even and apart.
+    far = math.sqrt((1.0 + sum(1.0 / len(said) for _, said in shared) / len(shared)) / 2.0)
+    found, p_value = mean_gap(gaps, far=far, level=level)
+    mean = sum(sum(said) / len(said) for _, said in shared) / len(shared)
+    rate = wilson(sum(mine for mine, _ in shared), len(shared), level=level)
+    return SelfPreference(rate, Estimate(mean, n=len(shared), level=level), found, p_value)
 
 
 def false_pass_gap(own: Confusion, foreign: Confusion, *, level: float = 0.95) -> Estimate:

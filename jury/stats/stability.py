@@ -6,7 +6,6 @@ is comparable always.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +13,9 @@ from itertools import combinations, product
 
 import numpy as np
 
-from jury.stats.distributions import z_value
 from jury.stats.estimate import Estimate, undefined
 from jury.stats.intervals import wilson
+from jury.stats.paired import mean_gap
 from jury.stats.resampling import REPLICATES, Seed, bootstrap
 from jury.stats.table import IntArray, is_missing
 
@@ -100,16 +99,13 @@ def beyond_noise(shown: Sequence[Sequence[Sequence[object]]], *, level: float = 
 
     One entry for each pair (or item): for each order, the verdicts given in it, by content; None is no verdict. Each
     usable entry (two orders asked, one of them twice) gives the share of differing verdicts across the orders minus
-    that within them; the value is the mean, in [-1, 1], and 0 where the order changes nothing. The interval is Bonett
-    and Price's for paired shares (2012, 10.3102/1076998611411915: one entry more on each side), carried over to
-    fractions: resampling a few entries most of which never differ is far too narrow (benchmarks/coverage.py). No usable
-    entry: `no_data`.
+    that within them; the value is the mean, in [-1, 1], and 0 where the order changes nothing; its interval is that of
+    `paired.mean_gap`. No usable entry: `no_data`.
 
     >>> pairs = [("AA", "BB")] * 21 + [("AB", "A")] * 9 + [("AA", "A")] * 90
     >>> print(beyond_noise(pairs))  # gaps 1, -1/2 and 0: by hand (21 - 4.5) / 120, 16.5/122 -+ 1.96 * 0.03933
     0.138 [0.058, 0.212]
     """
-    z = z_value(level)
     gaps: list[float] = []
     for entry in shown:
         orders = [[said for said in order if not is_missing(said)] for order in entry]
@@ -119,9 +115,4 @@ def beyond_noise(shown: Sequence[Sequence[Sequence[object]]], *, level: float = 
             gaps.append(sum(across) / len(across) - sum(within) / len(within))
     if not gaps:
         return undefined("no_data", "nothing was asked twice in an order and in another one too", level=level)
-    n, total = len(gaps), math.fsum(gaps)
-    centre = total / (n + 2)
-    se = math.sqrt((math.fsum(gap * gap for gap in gaps) + 2.0) / (n + 2) - centre * centre) / math.sqrt(n + 2)
-    value = total / n
-    low, high = max(-1.0, min(value, centre - z * se)), min(1.0, max(value, centre + z * se))
-    return Estimate(value, low, high, n=n, se=se, level=level)
+    return mean_gap(gaps, level=level)[0]

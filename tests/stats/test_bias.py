@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from jury.errors import ConfigError
-from jury.stats import Confusion, false_pass_gap, holm, length_bias, position_bias, self_preference
+from jury.stats import (
+    Confusion,
+    PairedCounts,
+    false_pass_gap,
+    holm,
+    length_bias,
+    position_bias,
+    self_preference,
+    self_preference_paired,
+    self_preference_shared,
+)
 from jury.stats.logistic import RIDGE, fit_logistic
 
 winners = st.sampled_from(["A", "B", "tie", None])
@@ -131,3 +141,33 @@ def test_logistic_falls_back_on_a_ridge() -> None:
     assert separated.ridge == collinear.ridge == RIDGE
     assert np.isfinite(separated.covariance).all()
     assert np.isfinite(collinear.covariance).all()
+
+
+def test_own_family_on_shared_items_is_the_paired_difference():
+    favours = [(True, False)] * 7 + [(False, True)] * 2 + [(True, True)] * 30 + [(False, False)] * 11
+    found = self_preference_shared([a for a, _ in favours], [[b] for _, b in favours])
+    paired = self_preference_paired(PairedCounts(7, 2, 30, 11)).difference
+    assert found.difference.interval == pytest.approx(paired.interval)
+    assert found.difference.value == pytest.approx(paired.value)
+    apart = self_preference(37, 50, 32, 50).difference  # as if the items were others: wider
+    assert paired.high - paired.low < 0.8 * (apart.high - apart.low)
+
+
+def test_others_who_vote_alike_are_one_voice_and_votes_that_are_missing_do_not_count():
+    own = [True] * 30 + [False] * 10
+    alone = [[v] for v in [True] * 24 + [False] * 6 + [True] * 2 + [False] * 8]
+    many = [said * 8 for said in alone]
+    one, eight = (self_preference_shared(own, said).difference for said in (alone, many))
+    assert eight.value == one.value
+    assert eight.high - eight.low > 0.9 * (one.high - one.low)  # eight echoes are no eight judges
+    holed = self_preference_shared([*own, None, True], [*many, [True], [None]])
+    assert holed.difference == eight
+    assert self_preference_shared([True, None], [[None], [True]]).difference.reason == "no_data"
+
+
+def test_the_p_value_of_own_family_agrees_with_its_interval():
+    for more in range(1, 20):
+        own = [True] * more + [False] * 2 + [True] * 30
+        found = self_preference_shared(own, [[False, False]] * more + [[True, False]] * 2 + [[True, True]] * 30)
+        assert found.p_value is not None
+        assert (found.p_value < 0.05) == (found.difference.low > 0)
