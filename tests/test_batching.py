@@ -17,6 +17,7 @@ from jury.providers.openai import OpenAIProvider
 from jury.runner import RunSpec, batching, replay, run, run_batches, run_sync
 from jury.runner.entries import entries
 from jury.runner.questions import questions
+from jury.runner.under_way import last_words, still_open
 from jury.store import Run, RunWriter
 from tests.servers.batch_server import BatchServer
 
@@ -458,6 +459,13 @@ def test_outcomes_are_in_the_order_of_the_requests():
     assert "canceled" in found["b"].detail
     assert "status: cancelled" in found["c"].detail
     assert not any(isinstance(f, Reply) for f in found.values())
+
+
+@pytest.mark.parametrize("line", ['{"x": 1}', '{"batch": "z", "state": "planned"}', '{"batch": 3, "state": 7}'])
+def test_a_line_that_is_about_no_batch_is_passed_over(tmp_path, caplog, line):
+    (tmp_path / "batches.jsonl").write_text(f'{line}\n{{"batch": 1, "state": "submitted", "id": "b"}}\n')
+    assert still_open(last_words(tmp_path)) == {1: {"batch": 1, "state": "submitted", "id": "b"}}
+    assert "byte 0: not a word about a batch" in caplog.text
 
 
 def test_the_command_line(tmp_path, server, monkeypatch, capsys):

@@ -256,6 +256,26 @@ def test_files_without_a_manifest_are_not_overwritten(tmp_path):
         RunWriter(tmp_path)
 
 
+@pytest.mark.parametrize("left", [b"", b'{"format": 1, "kind"', b"\xff\x00", b"["])
+def test_a_damaged_manifest_is_put_aside_and_the_run_goes_on(tmp_path, caplog, left):
+    filled(tmp_path)
+    (tmp_path / "manifest.json").write_bytes(left)
+    with pytest.raises(DataError, match=r"cannot be read: .*the same jury run makes it anew"):
+        Run.open(tmp_path)
+    with RunWriter(tmp_path) as writer:
+        assert writer.manifest is None
+        assert writer.known("i0") is not None
+    assert (tmp_path / "manifest.json.damaged").read_bytes() == left
+    assert "kept as manifest.json.damaged" in caplog.text
+
+
+def test_a_broken_manifest_of_something_else_is_not_touched(tmp_path):
+    (tmp_path / "manifest.json").write_text("{")
+    with pytest.raises(DataError, match="cannot be read"):
+        RunWriter(tmp_path)
+    assert (tmp_path / "manifest.json").read_text() == "{"
+
+
 def test_the_manifest_round_trips(tmp_path):
     manifest = RunManifest(
         kind="pairwise",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from jury.errors import ConfigError
 from jury.store.lines import read_lines
 from jury.summary import count
 
+logger = logging.getLogger("jury.runner")
 FILE = "batches.jsonl"
 _ENDED = ("collected", "lost")
 
@@ -17,8 +19,12 @@ _ENDED = ("collected", "lost")
 def last_words(folder: Path) -> dict[int, dict[str, Any]]:
     """What was noted of each batch, by its number; the last word counts."""
     told: dict[int, dict[str, Any]] = {}
-    for _, line in read_lines(folder / FILE):
-        told[int(line["batch"])] = {**told.get(int(line["batch"]), {}), **line}
+    for place, line in read_lines(folder / FILE):
+        number = line.get("batch")
+        if not isinstance(number, int) or not isinstance(line.get("state"), str):
+            logger.warning("%s, byte %d: not a word about a batch; it is passed over", folder / FILE, place)
+            continue
+        told[number] = {**told.get(number, {}), **line}
     return told
 
 

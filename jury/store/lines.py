@@ -130,7 +130,8 @@ class Appender:
                 self.last = START if line is None else digest(line[1])
                 return
             end = line[0]
-        raise DataError(f"{self.path}: its last lines are no records of a run", "damaged", file=str(self.path))
+        told = f"{self.path}: its last lines are no records of a run; move the file away to go on without it"
+        raise DataError(told, "damaged", file=str(self.path))
 
     def _cut(self, end: int) -> None:
         if end == self.size:

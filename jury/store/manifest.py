@@ -84,7 +84,7 @@ class RunManifest:
 
     @classmethod
     def read(cls, folder: Path) -> RunManifest:
-        """The manifest of a folder. Raises `DataError` of kind `not_found`, `bad_json` or `format`."""
+        """The manifest of a folder. Raises `DataError` of kind `not_found`, `unreadable`, `bad_json` or `format`."""
         path = folder / FILE
         try:
             data: Any = json.loads(path.read_text("utf-8"))
@@ -92,8 +92,11 @@ class RunManifest:
             raise DataError(f"{folder}: {_missing(folder)}", "not_found", file=str(folder)) from None
         except NotADirectoryError:
             raise DataError(f"{folder}: a file, no run folder", "not_found", file=str(folder)) from None
-        except (OSError, ValueError, RecursionError) as error:
-            raise DataError(f"{path}: cannot be read: {unread(error)}", "bad_json", file=str(path)) from None
+        except OSError as error:
+            raise DataError(f"{path}: cannot be read: {unread(error)}", "unreadable", file=str(path)) from None
+        except (ValueError, RecursionError) as error:
+            told = f"{path}: cannot be read: {unread(error)}; the same jury run makes it anew"
+            raise DataError(told, "bad_json", file=str(path)) from None
         return cls.from_dict(data, str(path))
 
     @classmethod

@@ -41,9 +41,7 @@ class RunWriter(AbstractContextManager["RunWriter"]):
             raise unwritable(self.folder, error) from None
         with ExitStack() as undo:
             undo.enter_context(FolderLock(self.folder))
-            self.manifest = RunManifest.read(self.folder) if (self.folder / FILE).exists() else None
-            if self.manifest is None and any(_size(self.folder / n) for n in (ITEMS, JUDGMENTS, RESULTS)):
-                raise DataError(f"{self.folder}: files of a run without {FILE}: choose another folder", "format")
+            self.manifest = _manifest(self.folder)
             names = [ITEMS, JUDGMENTS, RESULTS, *(n for n in (OUTPUTS, SHOWN) if (self.folder / n).exists())]
             self._files = {name: Appender(self.folder / name) for name in names}
             for file in self._files.values():
@@ -191,6 +189,29 @@ def _recalled(made: Callable[[dict[str, Any]], _T], line: dict[str, Any] | None,
         return made(line)
     except DataError as error:
         logger.warning("a record cannot be used (%s); its question is asked again", error)
+        return None
+
+
+def _manifest(folder: Path) -> RunManifest | None:
+    """The manifest that is there, None in a new folder. One that was damaged is put aside: what was judged is known by
+    the questions, and a new one is made."""
+    file = folder / FILE
+    runs = any(_size(folder / n) for n in (ITEMS, JUDGMENTS, RESULTS))
+    if not file.exists():
+        if runs:
+            raise DataError(f"{folder}: files of a run without {FILE}: choose another folder", "format")
+        return None
+    try:
+        return RunManifest.read(folder)
+    except DataError as error:
+        if error.kind != "bad_json" or not runs:
+            raise
+        aside = folder / f"{FILE}.damaged"
+        try:
+            file.replace(aside)
+        except OSError as why:
+            raise unwritable(aside, why) from None
+        logger.warning("%s cannot be read; it is kept as %s and made anew, without the history", file, aside.name)
         return None
 
 
