@@ -147,7 +147,7 @@ def test_rank(folder, capsys):
     pairwise(folder / "pairs", votes, items=items)
     code, out, _ = jury(capsys, "rank", str(folder / "pairs"))
     assert code == 0
-    assert out.index(" p ") < out.index(" r ")
+    assert out.index("\np ") < out.index("\nr ")
     data = json.loads(jury(capsys, "rank", str(folder / "pairs"), "--json")[1])
     assert [t["target"] for t in data["targets"]] == ["p", "q", "r"]
     assert jury(capsys, "rank", str(folder / "run"))[0] == 2
@@ -240,13 +240,17 @@ def test_rank_compares_answers_in_rounds_first(tmp_path, monkeypatch, capsys):
     assert (code, quote["items"], quote["calls"]) == (0, 12, 24)
     code, out, err = jury(capsys, *command, "--comparisons", "12", "--json")
     assert code == 0, err
-    assert "comparing: 12 of 12" in err
+    assert "12 comparisons in runs/contest, $0 in all, 24 calls" in err
+    assert len(err.splitlines()) < 5
     found = json.loads(out)
     assert [t["target"] for t in found["targets"]] == ["best", "good", "fair", "poor"]
     assert found["games"] == 12
     again = jury(capsys, "rank", "runs/contest")
     assert again[0] == 0
     assert "best" in again[1]
+    assert "group" not in again[1]
+    err = jury(capsys, *command, "--criteria", "Shorter.", "--comparisons", "12")[2]
+    assert "changed since the last time: criteria" in err
     code, _, err = jury(capsys, "rank", "runs/contest", "--criteria", "x")
     assert code == 2
     assert "--answers" in err

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from jury import sync
 from jury.audit.ranking import games_of
 from jury.audit.reading import audited
 from jury.datasets import Row, find
+from jury.datasets.columns import need
 from jury.errors import ConfigError, DataError
 from jury.runner import RunReport, RunSpec
 from jury.runner import run as run_spec
@@ -55,7 +56,7 @@ def pool(rows: Iterable[Row]) -> Pool:
     answers: dict[str, dict[str, Any]] = {}
     references: dict[str, Any] = {}
     for row in rows:
-        question, target, answer = (_value(row, name) for name in ("input", "model", "output"))
+        question, target, answer = need(row, "input"), need(row, "model"), _value(row, "output")
         if not isinstance(question, str) or not target:
             raise DataError(f"{row.place}: an answer needs a question (a text) and the model that gave it", "bad_json")
         if answer is None:
@@ -138,6 +139,7 @@ async def hold_contest(
     rows, last = rows_of(path), set[str]()
     spec = spec.with_changes(map={}, limit=None, targets=None)  # the answers are there
     report = await run_spec(spec.with_changes(data=rows), path, load=load) if rows else None
+    changes = report.changes if report is not None else ()
     while report is None or not _over(report):
         games, heard = _games(path)
         if last and not heard & last:
@@ -152,7 +154,7 @@ async def hold_contest(
         report = await run_spec(spec.with_changes(data=rows), path, load=load)
     if report is None:
         raise ConfigError("no two targets have answered the same question")
-    return report
+    return replace(report, changes=changes)
 
 
 def hold_contest_sync(given: Pool, spec: RunSpec, folder: str | Path, **options: Any) -> RunReport:

@@ -210,10 +210,12 @@ def rank(folders: list[str], name_a: str, name_b: str, options: ContestOptions) 
         ]
         for t in found.targets
     ]
-    table("ranking", ["group", "target", "rank", "Elo", "chance against the first", "votes"], rows)
+    heads = ["group", "target", "rank", "Elo", "chance against the first", "votes"]
+    one = len(leaders) == 1  # and so no column for it
+    table("ranking", heads[one:], [row[one:] for row in rows])
     table("spread of judges (1 is average)", ["judge", "sigma"], [[j, f"{s:.2f}"] for j, s in found.sigma.items()])
     table("cycles", ["beats", "beats", "beats the first"], [list(c) for c in found.cycles[:MOST]])
-    table("undecided, compare next", ["", ""], [list(p) for p in found.next_pairs])
+    table("undecided, compare next", ["target", "target"], [list(p) for p in found.next_pairs])
     compared = f"{count(found.games, 'vote')} compared, {found.left_out} left out (flips, no verdict)"
     told([compared, *filter(None, [found.note])])
     return exits.OK if found.games else exits.NO_RESULT

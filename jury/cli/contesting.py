@@ -13,16 +13,17 @@ from jury.cli import exits
 from jury.cli.asked import listed
 from jury.cli.asking_again import consent
 from jury.cli.functions import load_function
+from jury.cli.progress import Progress
 from jury.cli.quoting import say
 from jury.cli.running import seated
 from jury.cli.writing import aside
 from jury.datasets import parse_map, rows
 from jury.errors import ConfigError
 from jury.pairwise import PairwiseJury
-from jury.runner import Quote, RunSpec
+from jury.runner import Quote, RunReport, RunSpec
 from jury.runner.entries import entries
 from jury.runner.estimate import quoted
-from jury.summary import count
+from jury.wording import count, dollars
 
 _SAMPLE = 100  # pairs that a quote looks at
 
@@ -65,12 +66,26 @@ def held(folders: Sequence[str], options: ContestOptions) -> int | None:
     told = f"{count(quote.items, 'comparison')} of {len(given.targets)} targets, {count(quote.calls, 'question')}"
     if not consent(quote, told, agreed=options.yes or options.budget is not None):
         return exits.OK
-    with aside():
+    with Progress("comparisons") as progress, aside():
+
+        def heard(done: int, of: int) -> None:
+            progress.reach(min(done, of))
+
+        progress.start(options.comparisons)
         report = hold_contest_sync(
-            given, spec, folder, comparisons=options.comparisons, seed=options.seed, load=load_function, on_round=_say
+            given,
+            spec,
+            folder,
+            comparisons=options.comparisons,
+            seed=options.seed,
+            load=load_function,
+            on_round=heard,
         )
     if report.fault is not None:
         raise report.fault
+    for change in report.changes:
+        sys.stderr.write(f"changed since the last time: {change}\n")
+    sys.stderr.write(f"{count(report.totals['n_total'], 'comparison')} in {folder}, {_cost(report)}\n")
     if report.totals["reasons"].get("budget"):
         sys.stderr.write("the budget is used up: the ranking is of what was compared\n")
     return None
@@ -98,5 +113,7 @@ def _quote(given: Pool, spec: RunSpec, folder: Path, options: ContestOptions) ->
     return quoted(jury, sample, left, folder, cache=spec.cache)
 
 
-def _say(done: int, of: int) -> None:
-    sys.stderr.write(f"comparing: {done} of {of}\n")
+def _cost(report: RunReport) -> str:
+    unknown = report.totals["cost"] is None
+    spent = "cost unknown (a price is missing)" if unknown else dollars(report.spent)
+    return f"{spent} in all, {count(report.totals['calls'], 'call')}"

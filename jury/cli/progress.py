@@ -67,15 +67,19 @@ class Progress(AbstractContextManager["Progress"]):
 
     def add(self, outcome: str) -> None:
         """One more result."""
-        self.done += 1
         self._counts[outcome] += 1
+        self.reach(self.done + 1)
+
+    def reach(self, done: int) -> None:
+        """So many results by now."""
+        self.done = done
         left = self._pace.left_s(self.fresh, 0 if self.total is None else self.total - self.done)
         told = "" if left is None else f"{lasting(left)} left"
         if self._bar is not None:
             self._bar.update(self._task, completed=self.done, counts=self.words, left=told)
         elif time.monotonic() - self._last >= EVERY_S:
             self._last = time.monotonic()
-            self.say(f"{self.told}: {self.words}" + (f" · {told}" if told else ""))
+            self.say(self.told + (f": {self.words}" if self._counts else "") + (f" · {told}" if told else ""))
 
     def say(self, text: str) -> None:
         """A line on stderr, above the bar where there is one."""

@@ -106,7 +106,9 @@ def test_rounds_hear_of_the_reference_and_of_failed_answers():
 @pytest.mark.parametrize(
     ("answers", "word"),
     [
-        ([{"question": "q", "answer": "a"}], "model"),
+        ([{"question": "q", "answer": "a"}], "--map model=COLUMN"),
+        ([{"question": "q", "bot": "anna", "answer": "a"}], "no column for the model"),
+        ([{"model": "anna", "answer": "a"}], "no column for the input"),
         ([{"question": "q", "model": "anna", "answer": "a"}], "two targets"),
         ([{"question": "q", "model": "anna", "answer": "a"}] * 2, "twice"),
     ],
