@@ -191,6 +191,10 @@ class ServerDisconnectedError(Exception):
     """As aiohttp names it."""
 
 
+class ConnectTimeout(Exception):
+    """As httpx names it."""
+
+
 class LocalProtocolError(Exception):
     """As httpx names it."""
 
@@ -205,6 +209,7 @@ def raised(error: Exception, cause: Exception | None) -> Exception:
     [
         (raised(APITimeoutError("Request timed out."), None), "timeout", False),
         (raised(APITimeoutError("Request timed out."), TimeoutError()), "timeout", False),
+        (raised(APITimeoutError("Request timed out."), ConnectTimeout()), "timeout", True),  # nothing was sent
         (raised(APITimeoutError("Request timed out."), ServerDisconnectedError("gone")), "connection", True),
         (raised(APITimeoutError("Request timed out."), ConnectionResetError(104, "reset")), "connection", True),
         (raised(APIConnectionError("Connection error."), OSError("refused")), "connection", True),

@@ -125,7 +125,8 @@ def from_exception(error: BaseException, *, structured: bool = True, secrets: It
     chain = _chain(error)
     behind = {name for link in chain for name in _names(link)}
     if names & _TIMEOUTS and (behind & {"TimeoutError"} or not behind & _DROPPED):
-        return ProviderError("timeout", "the provider was silent for too long", context=_sent(behind))
+        sent = _sent(behind)  # where no connection was made in time, nothing can be paid for twice
+        return ProviderError("timeout", "the provider was silent for too long", retry=bool(sent), context=sent)
     said = next((text for text in (" ".join(str(link).split()) for link in chain[1:] or chain) if text), str(error))[
         :300
     ]
