@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import sys
 from datetime import date
 
 import pytest
@@ -537,3 +538,24 @@ def test_results_that_were_lost_are_made_again_without_a_call(tmp_path):
     again = run_sync(spec_of(provider), tmp_path)
     assert (again.judged, again.skipped, again.asked.recalled, again.asked.live) == (3, 3, 3, 0)
     assert len(verdicts(tmp_path)) == 6
+
+
+def test_a_known_row_takes_few_steps(tmp_path):
+    """Function calls for each row that is known, which no load of the machine changes; today 46, once 108."""
+    rows = [{"id": f"r{i}", "input": f"q{i}", "output": f"a{i}", "expected_output": "e"} for i in range(600)]
+    provider = by_text({})
+    asyncio.run(run(spec_of(provider, rows=rows), tmp_path))
+    counts: list[int] = []
+
+    def count(frame, event, argument):
+        counts[-1] += event in ("call", "c_call")
+
+    for limit in (300, 600):
+        counts.append(0)
+        sys.setprofile(count)
+        try:
+            again = asyncio.run(run(spec_of(provider, rows=rows, limit=limit), tmp_path))
+        finally:
+            sys.setprofile(None)
+        assert again.skipped == limit
+    assert counts[1] - counts[0] < 300 * 60

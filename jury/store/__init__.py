@@ -6,6 +6,7 @@
     outputs.py    `StoredOutput`: what the target of a run made
     shown.py      what prompts about sessions were filled in with
     index.py      where the lines of an item and of a key stand (index.sqlite: may be deleted, is made anew)
+    tables.py     its SQLite file         keys.py    which keys need not be looked for in it
     locking.py    one writer at a time
     run.py        `Run`: reading, and appending people's labels
     writer.py     `RunWriter`: what the runner writes and recalls
