@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import logging
 import sys
@@ -26,6 +27,7 @@ from jury.runner import Halt, RunSpec, replay, run, run_sync
 from jury.runner.describe import fingerprint
 from jury.store import Run
 
+replay_module = importlib.import_module("jury.runner.replay")  # whose name its function has taken
 YES, NO = '{"explanation": "yes", "value": true}', '{"explanation": "no", "value": false}'
 ROWS = [{"id": f"r{i}", "input": f"q{i}", "output": f"a{i}"} for i in range(6)]
 
@@ -269,6 +271,22 @@ def test_replay_finds_what_the_log_does_not_say(tmp_path):
     report = replay(tmp_path)
     assert [(d.what, d.stored, d.replayed) for d in report.differences] == [("verdict", "False", "True")]
     assert report.damage
+
+
+def test_replay_of_a_run_that_goes_on_compares_what_was_there(tmp_path, monkeypatch):
+    provider = by_text({})
+    run_sync(spec_of(provider, rows=ROWS[:2]), tmp_path)
+
+    class Read(replay_module._Log):
+        def __init__(self, folder):
+            super().__init__(folder)
+            run_sync(spec_of(provider), tmp_path)  # meanwhile more items are judged
+
+    monkeypatch.setattr(replay_module, "_Log", Read)
+    report = replay(tmp_path)
+    assert (report.items, report.same) == (2, True)
+    monkeypatch.undo()
+    assert replay(tmp_path).items == len(ROWS)
 
 
 def test_replay_reads_the_raw_replies(tmp_path):

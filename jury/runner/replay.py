@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -52,11 +53,13 @@ class ReplayReport:
 def replay(folder: str | Path) -> ReplayReport:
     """Reads the log of a run folder and folds every verdict anew. Calls nobody, writes nothing. Raises `DataError`."""
     run = Run.open(folder)
-    with closing(_Log(run)) as log:
+    results = run.results()
+    first = list(islice(results, 1))  # before the log, which then has all of theirs, also while the run goes on
+    with closing(results), closing(_Log(run)) as log:
         again = _Again(run, log)
         found: list[Difference] = []
         items = 0
-        for item, result in run.results():
+        for item, result in chain(first, results):
             items += 1
             found += again.compare(item.id, result)
         return ReplayReport(items, log.count, tuple(found), tuple(run.damage()), again.rule is None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from io import BytesIO
 from pathlib import Path
@@ -52,7 +52,7 @@ class Run:
         for item, _ in self._walk():
             yield StoredItem.from_dict(item)
 
-    def results(self) -> Iterator[tuple[StoredItem, Result]]:
+    def results(self) -> Generator[tuple[StoredItem, Result]]:
         """Items with their last result, in the order of the data; an item that has none yet is left out."""
         for item, line in self._walk():
             if line is not None:
@@ -139,11 +139,11 @@ class Run:
 
     def damage(self) -> list[str]:
         """Every place where a line was changed, lost or added since it was written; a long walk."""
-        heads = self.manifest.heads
+        manifest = RunManifest.read(self.folder)  # another pass may have begun since this one was read
         found: list[str] = []
         for name in (ITEMS, JUDGMENTS, RESULTS, OUTPUTS, SHOWN):
             # A run that goes on, or was killed, has lines after the last one that the manifest knows.
-            found += broken(self.folder / name, heads.get(name) if self.manifest.finished else None)
+            found += broken(self.folder / name, manifest.heads.get(name) if manifest.finished else None)
         return found
 
     def _walk(self) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
