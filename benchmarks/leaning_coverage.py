@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from jury.audit.calibrating import DOUBT, leaning
+from jury.audit.against import DOUBT, leaning
 from jury.stats import Estimate, beyond_noise, position_bias, self_preference_shared
 
 Rng = np.random.Generator

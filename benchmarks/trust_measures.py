@@ -13,7 +13,7 @@ from benchmarks.recipes import RECIPES, accuracy
 from benchmarks.stopping import measured
 from benchmarks.votes import GradedSet, VoteSet
 from jury import stats
-from jury.audit.calibrating import leaning
+from jury.audit.against import leaning
 from jury.stats.table import RatingTable
 from jury.weighing import Fitted, VoteTable, fit, fit_scores, plurality_of
 

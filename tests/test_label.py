@@ -372,6 +372,8 @@ def test_disagreement_comes_first_and_every_line_says_so(tmp_path):
     found = findings(made)
     assert not found.rates
     assert found.needed is None
+    assert all("picked" in row.beyond.why for row in found.rows)  # kappa depends on the mix
+    assert found.rows[0].agreement.value is not None  # a count of these items, and said to be that
     assert "No rate" in " ".join(sayings(found))
     assert found.commands[0][0].endswith("--as ann --n 12")
     assert any("--sampled other" in command for command, _ in found.commands)

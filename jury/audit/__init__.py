@@ -4,6 +4,7 @@
     reading.py      verdicts, votes and labels of a run, aligned by item
     early.py        runs that stopped early: whose votes still say something about the judge
     criteria.py     one criterion of several, as a run of its own
+    against.py      one judge or the panel beside labels: confusion, agreement, a raw rate that leans
     calibrating.py  judges and panel against people; the corrected pass rate; weights and confidences for later runs
     keeping.py      calibration.json of a run folder: what was found, and which test labels were spent
     repeats.py      every answer to the very same question, from results and log
@@ -27,8 +28,9 @@ Every number comes with its interval and coverage, or is None with the reason (`
 from __future__ import annotations
 
 from jury.audit.again import Again, AskedAgain, ask_again, ask_again_sync, quote_again
+from jury.audit.against import leaning
 from jury.audit.annotators import AlternativeAnnotator, alternative_annotator
-from jury.audit.calibrating import SAMPLED, Calibration, calibrate, expired, leaning, part_of, weights_from
+from jury.audit.calibrating import SAMPLED, Calibration, calibrate, expired, part_of, weights_from
 from jury.audit.comparing import RunDifference, compare_runs
 from jury.audit.contest import Pool, hold_contest, hold_contest_sync, next_pairs, pool
 from jury.audit.criteria import criteria_of, of_criterion

@@ -4,9 +4,9 @@ What may be said depends on how the labels were drawn, so that is asked and neve
 
     random      the labelled items are a random sample of the run: everything can be said
     by-class    so many passing and so many failing items by people's own label: TPR and TNR, and a rate corrected by
-                them (Rogan-Gladen), hold; the share of agreement does not
+                them (Rogan-Gladen), hold; agreement, kappa and AC1 do not
     by-verdict  so many of each verdict of the panel: the corrected rate holds (each verdict is a stratum)
-    other       picked by hand, disagreements first, ...: numbers describe these items only
+    other       picked by hand, disagreements first, ...: what is left are counts, and the items that differ
 """
 
 from __future__ import annotations
@@ -16,23 +16,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from jury.audit.early import ONLY_WHERE, Polled, polled
+from jury.audit.against import AgainstPeople, against, no_fair_votes, share
+from jury.audit.early import Polled, polled
 from jury.audit.people import SAMPLED
 from jury.audit.reading import Audited, Judged
 from jury.errors import ConfigError
 from jury.stats import (
-    Confusion,
     Estimate,
-    JudgeAccuracy,
-    PairedCounts,
-    agreement_interval,
     alpha_interval,
     brier_score,
     confidence_error,
     confusion,
-    gwet_ac,
-    judge_accuracy,
-    mcnemar,
     rogan_gladen,
     stratified_rate,
     undefined,
@@ -45,55 +39,6 @@ from jury.weighing import expired as why_expired
 
 PANEL = "the panel"
 SHORTEST_SHOWN = 30  # characters of an answer that is looked for in prompts
-DOUBT = 0.8  # confidence at which labels speak against a raw rate: a warning that is missed costs more than a false one
-
-
-@dataclass(frozen=True, slots=True)
-class Leaning:
-    """Judge's pass rate minus people's on the same labelled items, with its `DOUBT` interval.
-
-    `flagged`: the interval excludes 0. About one judge in five that does not lean is flagged by chance.
-    """
-
-    difference: Estimate
-    flagged: bool
-
-
-def leaning(
-    judge: Sequence[bool | int], people: Sequence[bool | int], *, run: tuple[int, int] | None = None
-) -> Leaning:
-    """Whether a raw rate leans, from verdicts and labels (True or 1: pass) of the same items.
-
-    `run`: how many of all its items the judge passes and fails, where the labelled ones are a random sample of them.
-    Then people's rate is estimated within each verdict, which shows leanings that the labelled items leave in doubt.
-
-    >>> leaning([1] * 7 + [0] * 13, [1] * 4 + [0] * 16).flagged
-    True
-    """
-    pairs = [(bool(j), bool(p)) for j, p in zip(judge, people, strict=True)]
-    counts = PairedCounts(*(pairs.count(pair) for pair in ((True, False), (False, True), (True, True), (False, False))))
-    difference = mcnemar(counts, level=DOUBT).difference
-    if run is not None and sum(run):
-        cells = [counts.only_a + counts.both, counts.only_b + counts.neither]
-        rate = stratified_rate([counts.both, counts.only_b], cells, run, level=DOUBT)
-        raw = run[0] / sum(run)
-        if rate.value is not None and rate.interval is not None:
-            low, high = rate.interval
-            difference = Estimate(raw - rate.value, raw - high, raw - low, n=counts.n, level=DOUBT)
-    ends = difference.interval
-    return Leaning(difference, ends is not None and not ends[0] <= 0.0 <= ends[1])
-
-
-@dataclass(frozen=True, slots=True)
-class AgainstPeople:
-    """One judge, or the panel, against labels. `agreement` is the raw share of equal values, all labels counted."""
-
-    name: str
-    table: Confusion
-    accuracy: JudgeAccuracy
-    agreement: Estimate
-    ac1: Estimate
-    lean: Leaning | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +120,8 @@ def calibrate(audit: Audited, *, sampled: str, part: str = "development", exclud
     if len(audit.judges) > 1:
         columns |= {judge: seen.fair(judge, audit.votes_of(judge)) for judge in audit.judges}
     rows = [
-        _nothing(name) if name in seen.late and not seen.lot
-        else _row(name, votes, [truth[i] for i in table_rows], table_rows, (audit, sampled))
+        no_fair_votes(name) if name in seen.late and not seen.lot
+        else against(name, votes, [truth[i] for i in table_rows], table_rows, (audit, sampled))
         for name, votes in columns.items()
     ]  # fmt: skip
     raw, corrected = _rates(audit, usable, sampled)
@@ -294,46 +239,6 @@ def _of_early(seen: Polled, weights: Fitted) -> list[str]:
     return [seen.of_judges, f"weights: fitted on the {len(seen.lot)} items that all were asked about {seen.drawn}"]
 
 
-def _row(
-    name: str,
-    votes: Sequence[Category | None],
-    truth: Sequence[Category | None],
-    rows: Sequence[int],
-    how: tuple[Audited, str],
-) -> AgainstPeople:
-    """One judge, or the panel: all its `votes`, of which those at `rows` have a label of this part."""
-    audit, sampled = how
-    said = [votes[i] for i in rows]
-    words = {True: "PASS", False: "FAIL", None: "OTHER"}
-    judge = [None if v is None else words[audit.passed(v)] for v in said]
-    people = [None if v is None else words[audit.passed(v)] for v in truth]
-    table = confusion(judge, people)
-    found = judge_accuracy(table)
-    equal = [s == t for s, t in zip(said, truth, strict=True) if s is not None and t is not None]
-    both = [[s, t] for s, t in zip(said, truth, strict=True) if s is not None and t is not None]
-    decided = [
-        (j == "PASS", p == "PASS") for j, p in zip(judge, people, strict=True) if "OTHER" not in (j, p) and j and p
-    ]
-    mixed = sampled in ("by-class", "by-verdict")
-    agreement = undefined("no_data", _OTHER_MIX.format(sampled[3:])) if mixed else _share(sum(equal), len(equal))
-    lean = None
-    if decided and sampled == "random":
-        passed = [audit.passed(v) for v in votes]
-        run = (passed.count(True), passed.count(False))
-        lean = leaning([j for j, _ in decided], [p for _, p in decided], run=run)
-    if sampled == "by-verdict":
-        nothing = undefined("no_data", "labels drawn by verdict: shares by people's label do not carry over")
-        found = JudgeAccuracy(nothing, nothing, nothing, nothing, nothing)
-    ac1 = agreement_interval(both, gwet_ac, seed=0, replicates=500) if both else undefined("no_data")
-    return AgainstPeople(name, table, found, agreement, ac1, lean)
-
-
-def _nothing(name: str) -> AgainstPeople:
-    """A judge whose votes are a choice of the hard items."""
-    why = undefined("no_data", ONLY_WHERE)
-    return AgainstPeople(name, confusion([], []), JudgeAccuracy(why, why, why, why, why), why, why, None)
-
-
 _UNSEEN = undefined("no_data", "measured on the test part, which the weights have not seen")
 
 
@@ -351,19 +256,10 @@ def _confidence(audit: Audited, weights: Fitted, rows: Sequence[int]) -> tuple[E
     return brier_score(sure, right, seed=0), confidence_error(sure, right, seed=0)
 
 
-_OTHER_MIX = "labels drawn by {}: their mix is not that of the run"
-
-
-def _share(part: int, whole: int) -> Estimate:
-    from jury.stats import wilson
-
-    return wilson(part, whole) if whole else undefined("no_data")
-
-
 def _rates(audit: Audited, usable: Sequence[Judged], sampled: str) -> tuple[Estimate, Estimate]:
     """The panel's own rate, and the rate that people would give."""
     verdicts = [audit.passed(one.said) for one in audit.judged]
-    raw = _share(verdicts.count(True), verdicts.count(True) + verdicts.count(False))
+    raw = share(verdicts.count(True), verdicts.count(True) + verdicts.count(False))
     if sampled == "other":
         word = "labels drawn in another way say nothing about the rest: draw a random sample"
         return raw, undefined("no_data", word)
@@ -390,7 +286,7 @@ def _differences(audit: Audited, usable: Sequence[Judged]) -> Iterable[Disagreem
 def _notes(sampled: str, excluded: int, panel: AgainstPeople) -> tuple[str, ...]:
     found: list[str] = []
     if sampled == "other":
-        found.append("labels were not drawn at random: numbers describe the labelled items only")
+        found.append("labels were not drawn at random: counts and disagreements describe the labelled items only")
     if excluded:
         found.append(f"{excluded} labelled items are shown in prompts and were left out")
     if panel.lean is not None and panel.lean.flagged:

@@ -24,7 +24,8 @@ from jury.audit import (
 from jury.audit import calibrate as calibrated
 from jury.audit import stability as measured
 from jury.audit import worth as valued
-from jury.audit.calibrating import AgainstPeople, Calibration
+from jury.audit.against import AgainstPeople
+from jury.audit.calibrating import Calibration
 from jury.audit.people import drawn, of_sample
 from jury.cli import exits
 from jury.cli.asking_again import AskOptions, asked

@@ -104,8 +104,8 @@ def findings(desk: Desk) -> Findings:
         na=sum(label.status == "na" for label in used),
         rates=rates,
         measure="alpha" if plain else "kappa",
-        rows=rows,
-        criteria=_criteria(audit, used, names),
+        rows=_drawn(rates, rows),
+        criteria={key: _drawn(rates, rows) for key, rows in _criteria(audit, used, names).items()},
         people=_people(everybody, desk.plan.labeller, plain),
         everyone=_everyone(everybody, plain),
         needed=None if plain or not rates else _needed(rows[0].agreement, desk),
@@ -114,6 +114,14 @@ def findings(desk: Desk) -> Findings:
         notes=tuple(_notes(desk, mine, used)),
     )
     return _with_commands(made, desk, len(everybody))
+
+
+_PICKED = undefined("no_data", "these items were picked, not drawn at random")
+
+
+def _drawn(rates: bool, rows: tuple[Against, ...]) -> tuple[Against, ...]:
+    """Agreement beyond chance depends on the mix of items: there is none where they were picked."""
+    return rows if rates else tuple(replace(row, beyond=_PICKED) for row in rows)
 
 
 def _column(audit: Audited, name: str, plain: bool) -> list[Category | None]:

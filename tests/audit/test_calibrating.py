@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from jury.audit.calibrating import calibrate, expired, holds_for, leaning, part_of, version_of
+from jury.audit.against import leaning
+from jury.audit.calibrating import calibrate, expired, holds_for, part_of, version_of
 from jury.audit.people import read_labels
 from jury.audit.reading import audited
 from jury.errors import ConfigError, DataError
@@ -60,13 +61,20 @@ def test_labels_by_class_correct_the_rate_and_refuse_the_share_of_agreement(run)
     found = calibrate(audited(run), sampled="by-class")
     assert found.rows[0].agreement.value is None
     assert "by class" in found.rows[0].agreement.why
+    for row in found.rows:
+        assert row.ac1.value is row.accuracy.kappa.value is row.accuracy.accuracy.value is None
+        assert row.accuracy.tpr.value is not None
+        assert row.accuracy.tnr.value is not None
     assert found.rows[0].lean is None
     assert found.corrected_rate.interval is not None
 
 
 def test_labels_by_verdict_keep_the_rate_and_refuse_tpr(run):
     found = calibrate(audited(run), sampled="by-verdict")
-    assert found.rows[0].accuracy.tpr.value is None
+    for row in found.rows:
+        assert row.accuracy.tpr.value is row.accuracy.kappa.value is row.ac1.value is row.agreement.value is None
+        assert "by verdict" in row.ac1.why
+        assert row.table.n > 0
     assert found.corrected_rate.value == calibrate(audited(run), sampled="random").corrected_rate.value
 
 
@@ -74,6 +82,11 @@ def test_labels_drawn_otherwise_give_no_rate(run):
     found = calibrate(audited(run), sampled="other")
     assert found.corrected_rate.value is None
     assert "random sample" in found.corrected_rate.why
+    for row in found.rows:  # of the items that were picked, which are none of the run's mix
+        assert row.agreement.value is row.ac1.value is row.accuracy.kappa.value is row.accuracy.tpr.value is None
+        assert "not drawn at random" in row.ac1.why
+    assert found.disagreements
+    assert calibrate(audited(run), sampled="random").rows[0].ac1.value is not None
     assert any("labelled items only" in note for note in found.notes)
 
 
