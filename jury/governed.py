@@ -23,6 +23,7 @@ _TURNED_AWAY = frozenset({"rate_limited", "overloaded"})
 _CHARS_PER_TOKEN = 4  # a usual text; for the pace, not for money
 _OVERHEAD = 400  # tokens that an API adds around texts, tools and roles
 _LIMITS_OF_OUTPUT = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+_ENOUGH = 8  # replies before what they took is believed
 FREE = frozenset({"local", "scripted"})
 
 
@@ -77,8 +78,10 @@ class Governed:
         self.throttle = throttle
         self._budget = budget
         self._prices: dict[str, prices.Price | None] = {}
-        self._output = 150.0  # tokens of a usual reply, learned
-        self._input = 1.0  # of a usual request, for each that a usual text would take
+        # What a usual call takes, as the replies tell: tokens out, tokens in for each that a usual text would take, and
+        # how far a call is off.
+        self._output = self._off = 0.0
+        self._input = 1.0
         self._replies = 0
 
     @property
@@ -112,11 +115,17 @@ class Governed:
             most = most_cost(price, estimate) if price else 0.0
             with in_line():
                 await self._budget.reserve(most)
-        likely = estimate.likely * self._input + self._output
+        likely = 0.0
+
+        def expected() -> float:  # at the moment when it is let in: by then more is known than when it came
+            nonlocal likely
+            likely = self._expected(estimate)
+            return likely
+
         entered: float | None = None
         try:
             with in_line():
-                entered = await self.throttle.enter(likely)
+                entered = await self.throttle.enter(expected)
             if self._budget is not None:
                 self._budget.begin(most)
         except BaseException:
@@ -127,12 +136,21 @@ class Governed:
             raise
         return Admitted(self, self._budget, most, (estimate.likely, likely), entered)
 
+    def _expected(self, estimate: Estimate) -> float:
+        """Tokens to count for a call until its reply says how many it took: rather too many than too few."""
+        if self._replies < _ENOUGH:
+            return float(estimate.most_in + estimate.most_out)
+        return estimate.likely * self._input + self._output + 2 * self._off
+
     def learn(self, likely_in: int, usage: Usage | None) -> None:
         """A usual reply is as long as the replies so far, and texts take as many tokens as those so far."""
         if usage is None or usage.output_tokens is None:
             return
         self._replies += 1
         share = max(0.05, 1 / self._replies)
+        if self._replies > 1:
+            off = abs(_taken(usage) - likely_in * self._input - self._output)
+            self._off += (off - self._off) * share
         self._output += (usage.output_tokens - self._output) * share
         if usage.input_tokens is not None:
             self._input += (usage.input_tokens / max(1, likely_in) - self._input) * share

@@ -114,7 +114,7 @@ class Throttle:
         now = clock()
         self._requests = Pace(limits.requests_per_minute, now)
         self._tokens = Pace(limits.tokens_per_minute, now)
-        self._line: deque[tuple[asyncio.Future[None], float]] = deque()
+        self._line: deque[tuple[asyncio.Future[None], float | Callable[[], float]]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._paused_until = now
         self._cut_at = float("-inf")
@@ -122,10 +122,10 @@ class Throttle:
         self._latency = self._best = 0.0
         self._samples = 0
 
-    async def enter(self, tokens: float) -> float:
-        """Waits for a place; returns when it was given. `tokens`: about how many the call will take."""
-        if not self._line and self._wait(tokens) <= 0 and self.active < int(self.limit):
-            return self._admit(tokens)
+    async def enter(self, tokens: float | Callable[[], float]) -> float:
+        """Waits for a place; returns when it was given. `tokens`: how many the call will take, as is thought then."""
+        if not self._line and self.active < int(self.limit) and self._wait(now := _number(tokens)) <= 0:
+            return self._admit(now)
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._line.append((place, tokens))
         self._move()
@@ -189,15 +189,20 @@ class Throttle:
                 continue
             if self.active >= int(self.limit):
                 return
-            wait = self._wait(tokens)
+            amount = _number(tokens)
+            wait = self._wait(amount)
             if wait > 0:
                 if self._timer is None:
                     self._timer = asyncio.get_running_loop().call_later(wait, self._wake)
                 return
             self._line.popleft()
-            self._admit(tokens)
+            self._admit(amount)
             place.set_result(None)
 
     def _wake(self) -> None:
         self._timer = None
         self._move()
+
+
+def _number(tokens: float | Callable[[], float]) -> float:
+    return tokens() if callable(tokens) else tokens

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury import ConfigError
+from jury import ConfigError, Reply, Request, Turn, Usage
+from jury.calls import call
+from jury.governed import Governed
 from jury.limits import START, Limits, Pace, Throttle
 from tests.virtual_time import now, run
 
@@ -194,6 +197,31 @@ def test_what_was_taken_beyond_the_guess_is_missing_from_the_rest_of_the_minute(
         return log
 
     assert within_a_minute(run(main())) <= 6000
+
+
+@pytest.mark.parametrize(("out", "dense", "slowest"), [(150, 1, 1.0), (500, 4, 3.0), (1500, 4, 20.0)])
+def test_no_minute_has_more_tokens_than_allowed_though_nobody_knows_them_before(out, dense, slowest):
+    """Texts that take four times the usual tokens, replies of any length: what is not known yet is guessed high."""
+    draw, log = random.Random(3), []
+
+    class Vendor:
+        name = "vendor"
+
+        async def complete(self, request):
+            used = (len(request.prompt) * dense // 4, int(out * draw.uniform(0.5, 1.5)))
+            log.append((now(), sum(used)))
+            await asyncio.sleep(draw.uniform(0.5, 1) * slowest)
+            return Reply("x", usage=Usage(1, *used))
+
+    async def main():
+        governed = Governed(Vendor(), Throttle(Limits(tokens_per_minute=60_000), now))
+        texts = ["x" * draw.randint(200, 4000) for _ in range(300)]
+        await asyncio.gather(*(call(governed, Request("m", "", (Turn("user", t),)), clock=now) for t in texts))
+        return now()
+
+    took = run(main())
+    assert within_a_minute(log) <= 60_000 * 1.02  # of replies that are longer than those so far
+    assert sum(n for _, n in log) / took > 0.8 * 1000  # and the allowance is used
 
 
 def test_who_is_cancelled_in_line_takes_no_place():
