@@ -9,6 +9,7 @@ import pytest
 
 from jury import JudgeSpec, ScriptedProvider, llm_jury
 from jury.cli.__main__ import main
+from jury.cli.audit_words import table
 from jury.providers import prices, registry
 from jury.providers.prices import Price
 from jury.results import Usage
@@ -353,3 +354,17 @@ def test_a_judge_function_costs_what_it_says_or_nothing(tmp_path, capsys):
     model = JudgeSpec("scripted/x", provider=ScriptedProvider(lambda request: '{"explanation": "", "value": true}'))
     run_sync(RunSpec(rows, llm_jury(criteria="c", judges=[kind, model]), cache=False), tmp_path / "open")
     assert "price              unknown" in jury(capsys, "worth", str(tmp_path / "open"))[1]
+
+
+def test_a_table_that_is_too_wide_breaks_no_interval_and_no_name(capsys):
+    names = [f"openrouter/some-vendor/a-very-long-model-name-{n}" for n in range(8)]
+    heads = ["judge", "agreement", "TPR", "-", "kappa", "chance that two answers differ"]
+    said = ["93.3% [70.2, 98.8]", "100.0% [75.8, 100.0]", "-", "0.76 [-0.32, 1.00]", "33.3% [1.0, 2.0]"]
+    rows = [[name, *said] for name in names]
+    table("wide", heads, rows)
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert all(out.count(name) == 1 for name in names)
+    assert out.count("[75.8, 100.0]") + out.count("[75.8,100.0]") == 8
+    table("narrow", ["judge", "agreement", "nothing"], [["a", "93.3% [70.2, 98.8]", "-"]])
+    assert capsys.readouterr().out == "\nnarrow\njudge  agreement\na      93.3% [70.2, 98.8]\n"

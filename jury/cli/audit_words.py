@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from textwrap import wrap
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from jury.cli.tables import show, stdout
 from jury.plain import to_plain
@@ -43,6 +47,9 @@ def number(estimate: Estimate, digits: int = 2) -> str:
 
 
 UNKNOWN = "n/a"
+NOTHING = "-"
+_FEW = 4  # reasons that are told
+_INTERVAL = re.compile(r" (\[[^\[\]]*\])$")
 
 
 def cell(text: Callable[[Estimate], str], estimate: Estimate) -> str:
@@ -52,7 +59,9 @@ def cell(text: Callable[[Estimate], str], estimate: Estimate) -> str:
 
 def reasons(*estimates: Estimate) -> list[str]:
     """Why numbers are not there, each reason once."""
-    return [f"{UNKNOWN}: {why}" for why in dict.fromkeys(short_why(e) for e in estimates if e.value is None)]
+    found = [f"{UNKNOWN}: {why}" for why in dict.fromkeys(short_why(e) for e in estimates if e.value is None)]
+    left = len(found) - _FEW
+    return [*found[:_FEW], f"{UNKNOWN}: {left} more for such reasons"] if left > 1 else found
 
 
 def short_why(estimate: Estimate) -> str:
@@ -69,17 +78,42 @@ def p_value(p: float | None) -> str:
     return "-" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def table(title: str, columns: list[str], rows: list[list[str]]) -> None:
-    """A table under a title; nothing without rows."""
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table under a title; nothing without rows, and no column in which nothing stands.
+
+    Where it is wider than the screen, intervals stand below their numbers, and long names above the table.
+    """
     if not rows:
         return
-    made = Table(*columns, box=None, pad_edge=False)
-    for row in rows:
-        made.add_row(*row)
+    kept = [at for at in range(len(columns)) if at == 0 or any(row[at] != NOTHING for row in rows)]
+    heads, cells = [columns[at] for at in kept], [[row[at] for at in kept] for row in rows]
     console = stdout()
     console.print()
     console.print(title, style="bold", markup=False, soft_wrap=True)
+    below = [[_INTERVAL.sub(r"\n\1", cell) for cell in row] for row in cells]
+    close = [[cell.replace(", ", ",") if "\n[" in cell else cell for cell in row] for row in below]
+    ways = [_made(heads, cells, broken=False), _made(heads, cells), _made(heads, below), _made(heads, close, gap=1)]
+    made = next((way for way in ways if _width(console, way) <= console.width), ways[-1])
+    if heads[0] == "judge" and _width(console, made) > console.width:
+        for number, row in enumerate(cells, 1):
+            console.print(f"{number} {row[0]}", markup=False, soft_wrap=True)
+        made = _made(heads, [[str(number), *row[1:]] for number, row in enumerate(close, 1)])
     show(console, made)
+
+
+def _made(heads: Sequence[str], cells: Sequence[Sequence[str]], *, gap: int = 2, broken: bool = True) -> Table:
+    """`broken`: heads are broken at words to what their columns need."""
+    made = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0))
+    for head, column in zip(heads, zip(*cells, strict=True), strict=True):
+        room = max(len(line) for text in (*column, *head.split(), "") for line in text.split("\n"))
+        made.add_column(Text("\n".join(wrap(head, max(room, 1))) if broken else head))
+    for row in cells:
+        made.add_row(*map(Text, row))
+    return made
+
+
+def _width(console: Console, made: Table) -> int:
+    return console.measure(made, options=console.options.update(max_width=10_000)).maximum
 
 
 def as_json(value: Any) -> None:
@@ -90,4 +124,4 @@ def told(lines: tuple[str, ...] | list[str]) -> None:
     """Sentences, one a line."""
     console = stdout()
     for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(line, markup=False, highlight=False, soft_wrap=not console.is_terminal)
