@@ -14,11 +14,13 @@ from benchmarks.stopping import measured
 from benchmarks.votes import GradedSet, VoteSet
 from jury import stats
 from jury.audit.against import leaning
+from jury.stats.distributions import z_value
 from jury.stats.table import RatingTable
 from jury.weighing import Fitted, VoteTable, fit, fit_scores, plurality_of
 
 PAIR = ("A", "B", "tie")
 Row = dict[str, Any]
+Counts = NDArray[np.int64]
 
 
 def table_of(votes: VoteSet, both: bool) -> VoteTable:
@@ -190,27 +192,47 @@ def coverage(sets: Sequence[VoteSet], draws: int) -> list[Row]:
         population = float(gold.mean())
         size = min(1000, int(0.8 * len(gold)))
         for labels in (25, 50, 100, 200):
-            rng = np.random.default_rng(labels)
-            ours, theirs, widths = 0, 0, []
-            for _ in range(draws):
-                drawn = rng.choice(len(gold), size, replace=True)
-                known, rest = drawn[:labels], drawn[labels:]
-                cells = [int((judge[known] == v).sum()) for v in (1, 0)]
-                passed = [int(((judge[known] == v) & (gold[known] == 1)).sum()) for v in (1, 0)]
-                items = [int((judge[drawn] == v).sum()) for v in (1, 0)]
-                rate = stats.stratified_rate(passed, cells, items)
-                powered = stats.ppi_mean(gold[known].tolist(), judge[known].tolist(), judge[rest].tolist()).estimate
-                low, high = rate.interval or (0.0, 1.0)
-                ours += low <= population <= high
-                other = powered.interval or (powered.value or 0.0, powered.value or 0.0)
-                theirs += other[0] <= population <= other[1]
-                widths.append((high - low, other[1] - other[0]))
+            drawn = np.random.default_rng(labels).choice(len(gold), (draws, size), replace=True)
+            said, truth = judge[drawn], gold[drawn]
+            passed, cells = (
+                np.stack([((said == v) & of)[:, :labels].sum(axis=1) for v in (1, 0)], axis=1)
+                for of in (truth == 1, np.ones_like(truth, dtype=bool))
+            )
+            items = np.stack([(said == v).sum(axis=1) for v in (1, 0)], axis=1)
+            low, high = _ends(passed, cells, items)
+            ppi_low, ppi_high = powered_ends(passed, cells, items)
+            ours = int(((low <= population) & (population <= high)).sum())
+            theirs = int(((ppi_low <= population) & (population <= ppi_high)).sum())
+            widths = np.stack([high - low, ppi_high - ppi_low], axis=1)
             mean = np.mean(widths, axis=0)
             rows.append({
                 "row": name, "labels": labels, "coverage": 100 * ours / draws, "width": 100 * float(mean[0]),
                 "ppi_coverage": 100 * theirs / draws, "ppi_width": 100 * float(mean[1]),
             })  # fmt: skip
     return rows
+
+
+def _ends(passed: Counts, cells: Counts, items: Counts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The intervals of `stratified_rate`, one a row; samples with the same counts have the same one."""
+    rows, place = np.unique(np.concatenate([passed, cells, items], axis=1), axis=0, return_inverse=True)
+    found = [stats.stratified_rate(k[:2], k[2:4], k[4:]).interval or (0.0, 1.0) for k in rows.tolist()]
+    low, high = np.array(found)[place.ravel()].T
+    return low, high
+
+
+def powered_ends(passed: Counts, cells: Counts, items: Counts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The intervals of `stats.ppi_mean` for verdicts of 1 and 0, one a row, from counts within each verdict."""
+    n, total = cells.sum(axis=1), (items - cells).sum(axis=1)
+    human, said = passed.sum(axis=1) / n, cells[:, 0] / n
+    rest, pooled = (items - cells)[:, 0] / total, items[:, 0] / (n + total)
+    covariance, spread = passed[:, 0] / n - human * said, pooled * (1.0 - pooled)
+    scale = np.where(spread > 0.0, (1.0 + n / total) * spread, 1.0)
+    weight = np.where(spread > 0.0, np.clip(covariance / scale, 0.0, 1.0), 0.0)
+    value = weight * rest + human - weight * said
+    errors = (human * (1.0 - human) - 2.0 * weight * covariance + weight**2 * said * (1.0 - said)) / n
+    half = z_value(0.95) * np.sqrt(np.maximum(weight**2 * rest * (1.0 - rest) / total + errors, 0.0))
+    half = np.where(errors < 1e-18, 0.0, half)  # no judge error among the labels: no interval
+    return value - half, value + half
 
 
 def flags(sets: Sequence[VoteSet], draws: int) -> list[Row]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import random
 
+import numpy as np
 import pytest
 
 from benchmarks import trust
+from benchmarks.trust_measures import powered_ends
 from benchmarks.votes import folder, load
+from jury.stats import ppi_mean
 
 
 def lines(path, rows):
@@ -66,3 +69,21 @@ def test_what_recorded_votes_reached_is_kept():
     found = {m["number"]: m for m in trust.measure(path, draws=4, only=[1, 2, 3])["measures"]}
     assert found[1]["reached"]
     assert min(r["gain"] for r in (*found[2]["rows"], *found[3]["rows"])) >= -0.5
+
+
+def test_many_samples_at_once_have_the_intervals_of_each_by_itself():
+    rng = np.random.default_rng(3)
+    judge = (rng.random(400) < 0.6).astype(int)
+    gold = np.where(rng.random(400) < 0.8, judge, 1 - judge)
+    counts, alone = [], []
+    for labels in (4, 25, 60):
+        for _ in range(20):
+            drawn = rng.choice(400, 120)
+            known, rest = drawn[:labels], drawn[labels:]
+            within = [judge[known] == v for v in (1, 0)]
+            passed, cells = [int(gold[known][w].sum()) for w in within], [int(w.sum()) for w in within]
+            counts.append((passed, cells, [int((judge[drawn] == v).sum()) for v in (1, 0)]))
+            found = ppi_mean(gold[known].tolist(), judge[known].tolist(), judge[rest].tolist()).estimate
+            alone.append(found.interval or (found.value, found.value))
+    low, high = powered_ends(*(np.array(part) for part in zip(*counts, strict=True)))
+    assert np.allclose(np.array(alone), np.stack([low, high], axis=1), rtol=0, atol=1e-12)

@@ -130,3 +130,23 @@ def test_a_judge_without_an_error_is_not_certain() -> None:
     assert found.value == 0.6
     assert found.low < 0.55
     assert found.high > 0.65
+
+
+classes = st.lists(st.tuples(st.integers(0, 80), st.floats(0, 1), st.integers(0, 2000)), min_size=1, max_size=3)
+
+
+@given(classes, st.sampled_from([0.5, 0.8, 0.95, 0.999]))
+def test_any_counts_have_ends_around_the_value_that_a_higher_level_moves_apart(
+    drawn: list[tuple[int, float, int]], level: float
+) -> None:
+    labels = [n for n, _, _ in drawn]
+    passed = [round(share * n) for n, share, _ in drawn]
+    items = [n + more for n, _, more in drawn]
+    found = stratified_rate(passed, labels, items, level=level)
+    if found.value is None:
+        assert not sum(labels)
+        return
+    assert 0.0 <= found.low <= found.value <= found.high <= 1.0
+    wider = stratified_rate(passed, labels, items, level=0.9999)
+    assert wider.low <= found.low + 1e-9
+    assert wider.high >= found.high - 1e-9
