@@ -32,7 +32,7 @@ ITEMS, JUDGMENTS, RESULTS = "items.jsonl", "judgments.jsonl", "results.jsonl"
 _COST, _TARGET_COST = "$", "$ of the target"  # rows of `read` that are no files
 _STAMP = "@ "  # and such: when a file was changed last, as of a clean end
 _AHEAD = 256  # results read at once, in the order of the items
-_PENDING = 3000  # entries kept in memory before they are written; about 1 MB
+_PENDING = 8000  # entries kept in memory before they are written; about 2 MB
 _RESULT = "SELECT number, r.pos, seal, complete, brief FROM items i JOIN results r USING (number, k) WHERE k = ?"
 _MARKED = "SELECT mark, complete, brief FROM results WHERE number >= ? AND number < ? AND mark <> 0"
 _ADD_RESULT = "INSERT OR REPLACE INTO results SELECT number, k, ?, ?, ?, ?, ? FROM items WHERE k = ?"
@@ -254,13 +254,14 @@ class Index:
 
     def _write(self) -> None:
         db = self._db
+        items, results = sorted(self._items.items()), sorted(self._results.items())  # neighbours share a page
         db.execute("BEGIN")
-        db.executemany(_MOVE, ((v[0], k, k) for k, v in self._items.items()))
-        db.executemany("INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?)", ((k, *v) for k, v in self._items.items()))
-        db.executemany(_ADD_RESULT, ((v.pos, v.seal, v.mark, v.complete, v.brief, k) for k, v in self._results.items()))
+        db.executemany(_MOVE, ((v[0], k, k) for k, v in items))
+        db.executemany("INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?)", ((k, *v) for k, v in items))
+        db.executemany(_ADD_RESULT, ((v.pos, v.seal, v.mark, v.complete, v.brief, k) for k, v in results))
         db.executemany(_MARK, ((mark, k, k) for k, mark in self._marks.items()))
-        db.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?)", self._judged.items())
-        db.executemany("INSERT OR REPLACE INTO outputs VALUES (?, ?)", self._outputs.items())
+        db.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?)", sorted(self._judged.items()))
+        db.executemany("INSERT OR REPLACE INTO outputs VALUES (?, ?)", sorted(self._outputs.items()))
         db.executemany("INSERT OR IGNORE INTO shown VALUES (?)", ((k,) for k in self._shown))
         read = {**self._upto, _COST: self._cost, _TARGET_COST: self._target_cost}
         read |= {f"{_STAMP}{file}": changed for file, changed in self._stamps.items()}
