@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -333,6 +334,36 @@ def test_a_lost_answer_to_a_submission_is_looked_for(tmp_path, server, vendor):
     assert server.submitted == 1
     report, _ = batched(spec_of(vendor), tmp_path, server)
     assert (server.submitted, report.answered) == (1, 5)
+
+
+def minutes_ago(minutes):
+    return (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat().replace("+00:00", "Z")
+
+
+def test_a_lost_answer_is_found_also_where_the_vendors_clock_is_behind(tmp_path, server, vendor):
+    server.drop_next_create = True
+    server.vendor_created = minutes_ago(5)
+    with pytest.raises(ProviderError):
+        batched(spec_of(vendor), tmp_path, server)
+    report, _ = batched(spec_of(vendor), tmp_path, server)
+    assert (server.submitted, report.answered) == (1, 5)
+
+
+def test_an_earlier_batch_of_the_same_size_is_not_taken_for_a_lost_one(tmp_path, server, vendor, monkeypatch):
+    server.vendor_created = minutes_ago(1)
+    batched(spec_of(vendor), tmp_path, server)
+    api = type(batch_api(vendor.provider))
+
+    async def lost(self, requests, token):
+        raise ProviderError("connection", "reset")
+
+    other = [{**row, "output": f"{row['output']} and more"} for row in ROWS]
+    with monkeypatch.context() as cut:
+        cut.setattr(api, "submit", lost)
+        with pytest.raises(ProviderError):
+            batched(spec_of(vendor, rows=other), tmp_path, server)
+    report, _ = batched(spec_of(vendor, rows=other), tmp_path, server)
+    assert (server.submitted, report.answered) == (2, 5)
 
 
 def test_a_submission_that_never_arrived_is_sent_again(tmp_path, server, vendor, monkeypatch):

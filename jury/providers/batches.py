@@ -7,9 +7,9 @@ Results come in any order, in one file or two, and some not at all; `outcomes` p
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol, cast
 
 from jury.errors import ConfigError, ProviderError
@@ -22,6 +22,7 @@ from jury.results import Reply
 MOST_REQUESTS = 10_000  # of one batch: both APIs allow more, but what fails together is asked again together
 MOST_BYTES = 50_000_000
 PRICE = 0.5  # of the list price, with both vendors
+_SKEW = timedelta(minutes=15)  # by which a vendor's clock may be behind the one of this machine
 _OPENAI_DONE = frozenset({"completed", "failed", "expired", "cancelled"})
 
 
@@ -49,8 +50,8 @@ class BatchApi(Protocol):
         """What came back, as the vendor's lines."""
         ...
 
-    async def find(self, token: str, since: datetime, count: int) -> str | None:
-        """A batch that was submitted under this token, where the answer to `submit` was lost."""
+    async def find(self, token: str, since: datetime, count: int, known: Collection[str]) -> str | None:
+        """A batch that was submitted under this token, where the answer to `submit` was lost. `known`: other ones."""
         ...
 
 
@@ -158,7 +159,7 @@ class OpenAIBatches:
             texts = [(await client.files.content(f)).text for f in files]
         return [line for text in texts for line in _lines(text)]
 
-    async def find(self, token: str, since: datetime, count: int) -> str | None:
+    async def find(self, token: str, since: datetime, count: int, known: Collection[str]) -> str | None:
         client = await self._provider.sdk()
         with self._provider.translating():
             page = await client.batches.list(limit=100)
@@ -192,16 +193,17 @@ class AnthropicBatches:
         with self._provider.translating():
             return [line.model_dump(mode="json") async for line in await client.messages.batches.results(batch)]
 
-    async def find(self, token: str, since: datetime, count: int) -> str | None:
+    async def find(self, token: str, since: datetime, count: int, known: Collection[str]) -> str | None:
         client = await self._provider.sdk()
         with self._provider.translating():
             page = await client.messages.batches.list(limit=100)
-        for found in page.data:
-            counts = found.request_counts
-            total = counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
-            if found.created_at >= since and total == count:
-                return str(found.id)
-        return None
+        sent = {str(found.id): found.created_at for found in page.data if _size(found.request_counts) == count}
+        near = [name for name, at in sent.items() if name not in known and at >= since - _SKEW]
+        return min(near, key=lambda name: abs(sent[name] - since), default=None)
+
+
+def _size(counts: Any) -> int:
+    return counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
 
 
 def _lines(text: str) -> list[Mapping[str, Any]]:

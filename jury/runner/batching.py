@@ -123,12 +123,14 @@ class _Batches:
 
     async def resume(self) -> None:
         """Batches that were written down and not known to be submitted: found at the vendor, or sent now."""
+        known = {str(told["id"]) for told in last_words(self.writer.folder).values() if told.get("id")}
         for number, batch in self.open.items():
             if batch["state"] != "planned" or batch["provider"] not in self._apis:
                 continue
             since = datetime.fromisoformat(str(batch["at"]).replace("Z", "+00:00"))
-            name = await self._apis[batch["provider"]].find(batch["token"], since, int(batch["count"]))
+            name = await self._apis[batch["provider"]].find(batch["token"], since, int(batch["count"]), known)
             if name is not None:
+                known.add(name)
                 self._note(number, state="submitted", id=name)
             else:
                 await self._submit(number, [(str(q["key"]), q["body"]) for q in self._questions(number)])
