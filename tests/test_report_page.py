@@ -346,3 +346,14 @@ def test_items_whose_target_failed_have_a_filter_of_their_own():
     page = html(report(*failed))
     assert 'data-flag="not_judged"' in page
     assert "not judged" in Source(page).visible
+
+
+@pytest.mark.parametrize(("names", "heads"), [(("one", "two"), ["one", "two"]), (("a" * 40, "b" * 40), ["1", "2"])])
+def test_long_names_of_judges_stand_beside_the_rows_alone(names: tuple[str, str], heads: list[str]):
+    judges = tuple(JudgeFacts(name) for name in names)
+    agreement = ((None, 0.5), (0.5, None))
+    panel = PanelFacts(judges=judges, agreement=agreement, common=((0, 4), (4, 0)))
+    page = html(Report(Head("x", "pointwise"), panel))
+    heat = page[page.index('<table class="heat') :]
+    found = re.findall(r'<th scope="col"[^>]*>(?:<bdi>)?([^<]*)', heat[: heat.index("</thead>")])
+    assert found == heads

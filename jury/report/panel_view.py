@@ -77,10 +77,14 @@ def _judges(report: Report) -> Markup:
     return tag("div", made, tag("p", csv_link("judges", heads, plain), class_="small screen"))
 
 
+_NAMED = 60  # letters of judges' names that stand above the columns of a table
+
+
 def _matrix(found: PanelFacts) -> Markup | None:
     names = [j.id for j in found.judges][: len(found.agreement)]
     if not names:
         return None
+    many = sum(map(len, names)) > _NAMED  # then columns go by number, as the rows say
     rows: list[Markup] = []
     for i, name in enumerate(names):
         cells: list[Markup] = []
@@ -93,10 +97,11 @@ def _matrix(found: PanelFacts) -> Markup | None:
             else:
                 common = tag("small", f"of {found.common[i][j]:,}")
                 cells.append(tag("td", words.share(value), common, class_=f"h{_step(value)}"))
-        rows.append(tag("tr", tag("th", own(name), scope="row"), cells))
-    head = tag("tr", tag("td"), [tag("th", own(name), scope="col") for name in names])
+        rows.append(tag("tr", tag("th", f"{i + 1} " if many else None, own(name), scope="row"), cells))
+    heads = [tag("th", str(i + 1) if many else own(name), scope="col") for i, name in enumerate(names)]
+    head = tag("tr", tag("td"), heads)
     says = "Share of common items on which two judges vote alike: the stronger the colour, the more alike."
-    made = tag("table", tag("thead", head), tag("tbody", rows), class_="heat")
+    made = tag("table", tag("thead", head), tag("tbody", rows), class_="heat many" if many else "heat")
     flat: list[list[Content]] = [
         [a, b, found.agreement[i][j], found.common[i][j]]
         for i, a in enumerate(names)
