@@ -28,7 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         make(given)(renamed(given), prog_name="jury")
     except JuryError as error:
-        print(f"error: {error}", file=sys.stderr)
+        from jury.wording import visible
+
+        print(f"error: {visible(str(error))}", file=sys.stderr)
         raise SystemExit(2) from None
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from jury.audit import Again, ask_again_sync, quote_again
 from jury.cli import exits
+from jury.cli.consoles import write
 from jury.cli.functions import load_function
 from jury.cli.quoting import dollars, say
 from jury.cli.tables import count
@@ -55,7 +56,7 @@ def asked(run: Run, options: AskOptions) -> int | None:
     price = "at an unknown price" if found.asked.unpriced else f"for {dollars(found.spent)}"
     lost = f"; {found.asked.failed:,} failed" if found.asked.failed else ""
     short = f"; {found.asked.refused:,} were not asked: the budget is used up" if found.asked.refused else ""
-    sys.stderr.write(f"{asked_now} {price}; {known:,} were known{lost}{short}\n")
+    write(f"{asked_now} {price}; {known:,} were known{lost}{short}\n", sys.stderr)
     return None
 
 
@@ -75,6 +76,6 @@ def consent(quote: Quote, told: str, *, agreed: bool) -> bool:
     text = f"{told}, about {dollars(quote.cost)}, at most {dollars(quote.most)}"
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise ConfigError(f"this asks {text}: confirm it with --yes, or cap it with --budget DOLLARS")
-    sys.stderr.write(f"{text}. Ask? [y/N] ")
+    write(f"{text}. Ask? [y/N] ", sys.stderr)
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -43,6 +43,7 @@ from jury.cli.audit_words import (
     table,
     told,
 )
+from jury.cli.consoles import write
 from jury.cli.tables import facts, stdout
 from jury.errors import ConfigError
 from jury.stats import Estimate
@@ -81,7 +82,7 @@ def calibrate(options: CalibrateOptions) -> int:
     how = options.sampled or drawn(own) or _asked()
     given = read_labels(labels, sampling=how) if labels else own
     if options.keep_labels:
-        sys.stderr.write(f"{count(keep_labels(run, given), 'label is', 'labels are')} new in {run.folder}\n")
+        write(f"{count(keep_labels(run, given), 'label is', 'labels are')} new in {run.folder}\n", sys.stderr)
         given = run.labels()
     kept = of_sample(given, how)
     audit = of_criterion(run, options.criterion, kept) if options.criterion else audited(run, kept)

@@ -12,6 +12,7 @@ from jury.audit.contest import rows_of
 from jury.cli import exits
 from jury.cli.asked import listed
 from jury.cli.asking_again import consent
+from jury.cli.consoles import write
 from jury.cli.functions import load_function
 from jury.cli.progress import Progress
 from jury.cli.quoting import say
@@ -84,8 +85,8 @@ def held(folders: Sequence[str], options: ContestOptions) -> int | None:
     if report.fault is not None:
         raise report.fault
     for change in report.changes:
-        sys.stderr.write(f"changed since the last time: {change}\n")
-    sys.stderr.write(f"{count(report.totals['n_total'], 'comparison')} in {folder}, {_cost(report)}\n")
+        write(f"changed since the last time: {change}\n", sys.stderr)
+    write(f"{count(report.totals['n_total'], 'comparison')} in {folder}, {_cost(report)}\n", sys.stderr)
     if report.totals["reasons"].get("budget"):
         sys.stderr.write("the budget is used up: the ranking is of what was compared\n")
     return None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from jury.cli import exits
+from jury.cli.consoles import write
 from jury.cli.progress import Progress
 from jury.cli.writing import print_json
 from jury.errors import ConfigError
@@ -95,7 +95,7 @@ def _print(name: str, found: Counts) -> None:
         lines += _criterion(key, one, found.items)
     if name == "all":
         lines += [f"  judge {judge}: {_judge(one)}" for judge, one in found.judges.items()]
-    sys.stdout.write("\n".join(lines) + "\n\n")
+    write("\n".join(lines) + "\n\n")
 
 
 def _criterion(key: str, one: CriterionCounts, items: int) -> list[str]:

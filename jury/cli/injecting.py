@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
 from jury.cli import exits
+from jury.cli.consoles import write
 from jury.cli.progress import Progress
 from jury.cli.session import judges
 from jury.cli.writing import aside, print_json
@@ -46,7 +46,7 @@ def _print(report: InjectionReport) -> None:
         lines += [f"    {r.judge}: {_told(r, report.wish)}" for r in report.rows if r.attack == attack]
     everything = [_all(report, judge) for judge in dict.fromkeys(r.judge for r in report.rows)]
     lines += ["  all attacks", *(f"    {r.judge}: {_told(r, report.wish)}" for r in everything)]
-    sys.stdout.write("\n".join(lines) + "\n")
+    write("\n".join(lines) + "\n")
 
 
 def _all(report: InjectionReport, judge: str) -> Moved:

@@ -9,6 +9,7 @@ from typing import cast
 
 from jury.cli import exits
 from jury.cli.audit_words import as_json, share, table, told
+from jury.cli.consoles import write
 from jury.cli.tables import stdout, visible
 from jury.errors import ConfigError
 from jury.label import Desk, Findings, Plan, findings, serve
@@ -78,7 +79,8 @@ def _login() -> str:
 
 def _say(text: str) -> None:
     """To stderr: stdout is for what the labels say."""
-    print(text, file=sys.stderr, flush=True)
+    write(f"{text}\n", sys.stderr)
+    sys.stderr.flush()
 
 
 def _print(found: Findings) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from jury.cli import exits, tables
+from jury.cli.consoles import copy, write
 from jury.cli.progress import Progress
 from jury.cli.session import judges
 from jury.cli.writing import aside, print_json
@@ -30,7 +30,7 @@ def list_prompts(as_json: bool) -> int:
         about = _about(s)
         lines.append(f"{s.name} {s.version}  ({about['kind']})  {', '.join(about['answers'])}".rstrip())
         lines.append(f"    {about['description']}")
-    sys.stdout.write("\n".join(lines) + "\n")
+    write("\n".join(lines) + "\n")
     return exits.OK
 
 
@@ -65,7 +65,7 @@ def show_prompt(name: str, as_json: bool) -> int:
         lines.append(f"option {option} ({'on' if about.get('default') else 'off'}): {about.get('about', '')}")
     lines += [f"version {v}: {text}" for v, text in cast("Mapping[str, Any]", meta.get("changelog") or {}).items()]
     system = "--- system ---" if spec.system == own.system else "--- system (the shipped one: this prompt has none) ---"
-    sys.stdout.write("\n".join([*lines, "", system, spec.system, "", "--- user ---", spec.user, ""]))
+    copy("\n".join([*lines, "", system, spec.system, "", "--- user ---", spec.user, ""]))
     return exits.OK
 
 
@@ -136,7 +136,7 @@ def diff_prompts(first: str, second: str, as_json: bool) -> int:
         ]
         print_json({**pairs[0], "same": not lines, "diff": lines, "prompts": pairs})
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        copy("".join(f"{line}\n" for line in lines))
     return exits.BELOW if lines else exits.OK
 
 
@@ -146,5 +146,5 @@ def new_prompt(folder: str, source: str | None, as_json: bool) -> int:
     if as_json:
         print_json({"folder": str(made), "files": sorted(p.name for p in made.iterdir())})
         return exits.OK
-    sys.stdout.write(f"{made}: edit prompt.md and cases.jsonl, then: jury prompts check {made}\n")
+    write(f"{made}: edit prompt.md and cases.jsonl, then: jury prompts check {made}\n")
     return exits.OK

@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from jury.cli.consoles import Careful
 from jury.cli.pace import Pace, lasting
 from jury.wording import counted
 
@@ -20,7 +21,7 @@ EVERY_S = 10.0  # between two plain lines
 
 def stderr() -> Console:
     """The console for everything that is no result. Colours follow NO_COLOR and the terminal."""
-    return Console(stderr=True, highlight=False, soft_wrap=True, emoji=False, markup=False)
+    return Careful(stderr=True, soft_wrap=True)
 
 
 class Progress(AbstractContextManager["Progress"]):

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from jury.brief import verdict_word, vote_word, why_word
+from jury.cli.consoles import Careful
 from jury.cli.tally import Kept, Tally
 from jury.results import Comparison, PairVote, PanelResult, Usage, Vote
 from jury.summary import Summary, WinRate, beside, outcome
@@ -38,7 +39,7 @@ STYLES = {
 
 def stdout() -> Console:
     """The console for results; plain text of at most 80 columns where stdout is no terminal."""
-    console = Console(highlight=False, emoji=False, markup=False)
+    console = Careful()
     console.width = max(FEWEST, min(console.width or 80, WIDEST))  # 0: nobody knows
     return console
 

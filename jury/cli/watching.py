@@ -20,6 +20,7 @@ from rich.text import Text
 
 from jury.cli import exits, tables
 from jury.cli.calling import called
+from jury.cli.consoles import write
 from jury.cli.following import Following, count_items
 from jury.cli.pace import Pace, lasting
 from jury.cli.progress import Progress
@@ -166,7 +167,7 @@ class _Lines(AbstractContextManager["_Lines"]):
         text = json.dumps(watch.to_dict()) if self._json else watch.line
         if text != self._last:
             self._last, self._at = text, now
-            sys.stdout.write(text + "\n")
+            write(text + "\n")
             sys.stdout.flush()
 
     def __exit__(self, *_: object) -> None:
