@@ -37,6 +37,7 @@ from typing import Any, cast
 from jury.errors import ReplyError
 from jury.results import Failure, Verdict
 from jury.scales import Scale
+from jury.values import MAX_DEPTH, too_deep
 
 _OUTER = " \t\r\n\f\v\u00a0\ufeff\u200b\u200c\u200d\u2060"
 _LONGEST_PROSE = 400_000  # characters; a hundred thousand tokens, far beyond any limit of a reply
@@ -94,12 +95,30 @@ def find_object(text: str | None, keys: Sequence[str] = ("value", "abstain")) ->
     except RecursionError:
         raise ReplyError("bad_json", "the JSON is nested too deeply") from None
     if end == len(text):
+        _check_depth(text, data)
         if type(data) is dict and text.count("{") == 1:  # the usual reply: nothing inside it to look through
             return cast("dict[str, Any]", data)
         if isinstance(data, dict):
             return _pick([cast("dict[str, Any]", data)], keys)
         _refuse_other(data, keys)
     return _pick(_objects(_searchable(text), keys), keys)
+
+
+def _check_depth(text: str, data: Any) -> None:
+    """What can be parsed may still be deeper than what reads, compares and stores it can go."""
+    if text.count("{") + text.count("[") > MAX_DEPTH and too_deep(data):
+        raise ReplyError("bad_json", "the JSON is nested too deeply")
+
+
+def given_object(text: str | None, data: Any, keys: Sequence[str] = ("value", "abstain")) -> Mapping[str, Any]:
+    """The object of a reply: `data` of a forced tool if there is any, else the one in `text`. Raises `ReplyError`."""
+    if data is None or isinstance(data, str):
+        return find_object(text if data is None else data, keys)
+    if not isinstance(data, Mapping):
+        raise ReplyError("wrong_type", f"expected an object, got {type(data).__name__}")
+    if too_deep(data):
+        raise ReplyError("bad_json", "the JSON is nested too deeply")
+    return cast("Mapping[str, Any]", data)
 
 
 def _searchable(text: str) -> str:
@@ -116,14 +135,7 @@ def read_reply(text: str | None, scale: Scale, data: Any = None, *, key: str = "
     field of the verdict for prompts that ask for another one (`verdict`, `winner`).
     """
     try:
-        if data is None:
-            found = find_object(text, (key, "abstain"))
-        elif isinstance(data, Mapping):
-            found = cast("Mapping[str, Any]", data)
-        elif isinstance(data, str):
-            found = find_object(data, (key, "abstain"))
-        else:
-            raise ReplyError("wrong_type", f"expected an object, got {type(data).__name__}")
+        found = given_object(text, data, (key, "abstain"))
     except ReplyError as error:
         return Verdict("error", failure=Failure(error.kind, error.detail))
     return read_fields(found, scale, key=key)
@@ -346,11 +358,13 @@ def _closing(text: str, start: int) -> int | None:
 def _decode(text: str) -> dict[str, Any] | str:
     """The object, or what is wrong with it."""
     try:
-        return cast("dict[str, Any]", _decoder.decode(text))
+        made = _decoder.decode(text)
     except RecursionError:
         raise ReplyError("bad_json", "the JSON is nested too deeply") from None
     except ValueError as error:
         return str(error)
+    _check_depth(text, made)
+    return cast("dict[str, Any]", made)
 
 
 def _unfinished(rest: str) -> ReplyError:

@@ -2,12 +2,14 @@
 
 A scale knows its values, which of them pass, how a judge is told about them and the schema of a reply. `read` takes
 one value of a reply or of a judge function and either returns a value of the scale or raises `ReplyError`: letter case
-and outer spaces of a label are forgiven, the texts "true" and "0.8" are read, nothing is clamped, rescaled or guessed.
+and outer spaces of a label are forgiven, and how its accents are encoded; the texts "true" and "0.8" are read;
+nothing is clamped, rescaled or guessed.
 """
 
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -17,6 +19,7 @@ from jury.errors import ConfigError, ReplyError
 Value = bool | str | float
 INCONCLUSIVE = "inconclusive"
 NA_TEXTS = ("na", "n/a", "not applicable", "not_applicable")  # how judges write that, where it may be said
+_NAMED = 30  # labels in an error
 LARGEST = 1e100  # of a score: squares of differences must stay numbers
 TOLERANCE = 1e-9  # of a threshold: three equal scores of 0.7 have the float mean 0.6999999999999998, and pass at 0.7
 
@@ -87,7 +90,7 @@ class Labels:
                     raise ConfigError(f"labels: what {name!r} means must be a text or None, got {meaning!r}")
         if not isinstance(cast("Any", given), Iterable):
             raise ConfigError(f"labels must be a list of texts, got {given!r}")
-        names: list[Any] = list(given)
+        names: list[Any] = sorted(given, key=str) if isinstance(given, set | frozenset) else list(given)
         for name in names:
             if not isinstance(name, str):
                 raise ConfigError(f"labels must be texts, got {name!r}")
@@ -106,11 +109,12 @@ class Labels:
         if isinstance(self.passing, str) or not isinstance(cast("Any", self.passing), Iterable):
             raise ConfigError(f"passing_labels must be a list of texts, got {self.passing!r}")
         object.__setattr__(self, "passing", tuple(self.passing))
-        for name in self.passing:
-            if name not in names:
-                raise ConfigError(f"passing_labels holds {name!r}, which is not among labels {names}")
+        known = set(names)
+        for name in cast("tuple[Any, ...]", self.passing):
+            if not isinstance(name, str) or name not in known:
+                raise ConfigError(f"passing_labels holds {name!r}, which is not among labels {_listed(names)}")
         if self.na is not None and self.na not in names:
-            raise ConfigError(f"na={self.na!r} is not among labels {names}")
+            raise ConfigError(f"na={self.na!r} is not among labels {_listed(names)}")
         if self.na is not None and self.na in self.passing:
             raise ConfigError(
                 f"na={self.na!r} cannot be one of passing_labels: not applicable is neither pass nor fail"
@@ -125,10 +129,10 @@ class Labels:
     def read(self, value: Any) -> str:
         value = _plain(value)
         if not isinstance(value, str):
-            raise ReplyError("wrong_type", f"expected one of {list(self.labels)}, got {_shown(value)}")
+            raise ReplyError("wrong_type", f"expected one of {_listed(self.labels)}, got {_shown(value)}")
         label = self._folded.get(_fold(value))
         if label is None:
-            raise ReplyError("bad_verdict", f"{_shown(value)} is not one of {list(self.labels)}")
+            raise ReplyError("bad_verdict", f"{_shown(value)} is not one of {_listed(self.labels)}")
         return label
 
     def passes(self, value: Value) -> bool | None:
@@ -229,7 +233,18 @@ def _levels(given: Any) -> tuple[str, ...]:
 
 
 def _fold(label: str) -> str:
-    return label.strip().casefold()
+    """To compare by: letter case, outer spaces, and whether an accent is a character of its own do not count."""
+    text = label.strip()
+    if text.isascii():
+        return text.casefold()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Labels in an error, which a judge may be shown: all of a usual scale, the first of a long one."""
+    given = list(names)
+    shown = [_shown(name) for name in given[:_NAMED]]
+    return f"[{', '.join(shown)}{f' and {len(given) - _NAMED} more' if len(given) > _NAMED else ''}]"
 
 
 def _shown(value: Any) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from json.encoder import encode_basestring
 from typing import Any, cast
@@ -27,6 +27,22 @@ def plain(value: Any, what: str = "value") -> Any:
     objects without data, and data nested deeper than 200.
     """
     return value if _is_plain(value, 0) else _plain(value, what, 0)
+
+
+def too_deep(value: Any) -> bool:
+    """Whether dicts and lists of parsed JSON are nested deeper than 200: more than can be walked on any stack."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        level = [inner for outer in level for inner in _inner(outer) if isinstance(inner, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast("dict[Any, Any]", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
 
 
 def _is_plain(value: Any, depth: int) -> bool:

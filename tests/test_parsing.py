@@ -337,6 +337,27 @@ def test_hostile_replies_end_in_an_error(reply: str) -> None:
         assert kind(text) in REPLY_KINDS
 
 
+@pytest.mark.parametrize("depth", [250, 340, 500, 700, 5000, 50_000])
+@pytest.mark.parametrize("ends", [("[", "]"), ('{"a":', "}")], ids=["list", "object"])
+def test_json_that_is_too_deep_to_walk_is_an_error_of_the_reply(depth: int, ends: tuple[str, str]) -> None:
+    deep = ends[0] * depth + "1" + ends[1] * depth
+    whole = f'{{"explanation": "e", "value": true, "more": {deep}}}'
+    shapes = [whole, f"So: {whole}.", f'{{"value": true, "explanation": {deep}}}', f'{{"value": {deep}}}', 2 * whole]
+    for reply in shapes:
+        assert kind(reply) == "bad_json"
+    if depth <= 700:
+        data = json.loads(whole)
+        found = read_reply(None, YES_NO, data).failure
+        assert found is not None
+        assert found.kind == "bad_json"
+
+
+def test_json_of_a_depth_that_people_use_is_read() -> None:
+    deep = "[" * 150 + "1" + "]" * 150
+    verdict = read_reply(f'{{"explanation": {deep}, "value": true, "more": {deep}}}', YES_NO)
+    assert (verdict.value, verdict.explanation) == (True, "1")
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),

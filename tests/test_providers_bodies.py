@@ -87,6 +87,16 @@ def test_a_forced_tools_input_is_the_answer(api: str, body: Any) -> None:
     assert json.loads(reply.text) == {"value": True}
 
 
+@pytest.mark.parametrize("depth", [250, 700])
+def test_a_tools_input_that_is_too_deep_is_no_crash_and_its_tokens_count(depth: int) -> None:
+    deep = json.loads('{"a":' * depth + "1" + "}" * depth)
+    used = {"input_tokens": 7, "output_tokens": 3}
+    fault = failure(MESSAGES, messages({"type": "tool_use", "input": deep}, usage=used))
+    assert (fault.kind, fault.usage and fault.usage.input_tokens) == ("bad_body", 7)
+    text = json.dumps({"value": True, "more": deep})
+    assert read_reply(CHAT, 200, chat({"tool_calls": [call(text)]}, "tool_calls")).data is None  # left to the parser
+
+
 def test_tool_calls_that_differ_are_left_to_the_parser() -> None:
     body = chat({"tool_calls": [call('{"value": true}'), call('{"value": false}')]}, "tool_calls")
     reply = read_reply(CHAT, 200, body)

@@ -39,6 +39,28 @@ def test_a_label_is_read_but_for_case_and_outer_spaces(value: str, label: str) -
     assert GRADES.read(value) == label
 
 
+def test_an_accent_is_one_whichever_way_it_is_encoded() -> None:
+    composed, apart = "caf\u00e9", "cafe\u0301"
+    assert Labels([composed, "tea"]).read(apart.upper()) == composed
+    assert Labels([apart, "tea"]).read(composed) == apart
+    with pytest.raises(ConfigError, match="twice"):
+        Labels([composed, apart])
+
+
+def test_a_set_of_labels_is_the_same_prompt_in_every_process() -> None:
+    names = {f"label {n}" for n in range(50)}
+    assert Labels(names).values == tuple(sorted(names))  # pyright: ignore[reportArgumentType]
+
+
+def test_an_error_names_the_first_of_many_labels() -> None:
+    many = Labels([f"label {n}" for n in range(20_000)], passing=[f"label {n}" for n in range(20_000)])
+    with pytest.raises(ReplyError) as refused:
+        many.read("other")
+    assert "'label 0', 'label 1'" in refused.value.detail
+    assert "19970 more" in refused.value.detail
+    assert len(refused.value.detail) < 1000
+
+
 @pytest.mark.parametrize("value", ["goo", "good.", "good/fair", "very good", "", "inconclusive", "g ood"])
 def test_other_texts_are_no_label(value: str) -> None:
     assert refusal(GRADES, value) == "bad_verdict"
@@ -110,6 +132,7 @@ def test_the_threshold_forgives_float_noise_only() -> None:
         (["a", "Inconclusive"], {}, "Inconclusive"),
         (["a", "b"], {"passing": ["c"]}, "'c'"),
         (["a", "b"], {"passing": "a"}, "passing_labels"),
+        (["a", "b"], {"passing": [["a"]]}, "passing_labels"),
         (["a", "b"], {"na": "c"}, "'c'"),
         (["a", "b"], {"na": "b", "passing": ["b"]}, "neither"),
     ],

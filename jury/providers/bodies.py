@@ -15,6 +15,7 @@ from typing import Any, Literal, cast
 from jury.errors import ProviderError
 from jury.providers import complaints, faults
 from jury.results import Reply, Usage
+from jury.values import too_deep
 
 Api = Literal["openai_chat", "openai_responses", "anthropic_messages"]
 
@@ -135,6 +136,8 @@ def _turn(api: str, body: Mapping[str, Any]) -> Any:
 
 def _tool_input(inputs: list[Any]) -> tuple[str, Any]:
     """(text, object). Calls that differ are all in the text, for the parser to find them in conflict."""
+    if any(too_deep(i) for i in inputs):
+        raise ProviderError("bad_body", "the input of a tool call is nested too deeply")
     texts = [i if isinstance(i, str) else json.dumps(i, ensure_ascii=False) for i in inputs]
     if len(set(texts)) > 1:
         return "\n".join(texts), None
@@ -144,6 +147,7 @@ def _tool_input(inputs: list[Any]) -> tuple[str, Any]:
             value = json.loads(value, object_pairs_hook=_unique)
         except (ValueError, RecursionError):
             value = None
+        value = None if too_deep(value) else value  # the parser says what is wrong with the text
     return texts[0], cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 

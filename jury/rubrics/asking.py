@@ -19,7 +19,7 @@ from jury.judge import Case, Seat
 from jury.keys import function_name
 from jury.messages import text_of, to_messages
 from jury.panel import Panel
-from jury.parsing import find_object
+from jury.parsing import given_object
 from jury.results import CriterionResult, Failure, Judgment, PanelStatus, Reason, Usage, Verdict, Vote
 from jury.rubrics.criterion import Criterion
 from jury.rubrics.outcome import RubricOutcome, outcome
@@ -138,8 +138,7 @@ class RubricMethod:
 
     def _read(self, text: str | None, data: Any, only: str | None) -> Verdict:
         try:
-            is_object = isinstance(data, Mapping)
-            given = cast("Mapping[str, Any]", data) if is_object else find_object(text, reply_keys(self.rubric))
+            given = given_object(text, data, reply_keys(self.rubric))
             return self.verdict(read_reply(self.rubric, given, only), only)
         except ReplyError as error:
             return Verdict("error", failure=Failure(error.kind, error.detail))

@@ -16,7 +16,7 @@ from jury import namespace, prompts, templates
 from jury.errors import ConfigError, ReplyError
 from jury.formats import ReplyFormat
 from jury.judge import Prompt
-from jury.parsing import find_object
+from jury.parsing import given_object
 from jury.prompts import PromptSpec
 from jury.providers.function import read_result
 from jury.results import Failure, Usage, Verdict
@@ -74,7 +74,7 @@ class SessionCriterion:
 
         def read(text: str | None, data: Any) -> Verdict:
             try:
-                return self.read(cast("Object", data) if _is_object(data) else find_object(text, ("verdict",)))
+                return self.read(given_object(text, data, ("verdict",)))
             except ReplyError as error:
                 return Verdict("error", failure=Failure(error.kind, error.detail))
 
@@ -205,10 +205,6 @@ def _plain_form(value: Any) -> str | None:
     return next((form for kind, form in _FORMS.items() if isinstance(value, kind)), None)
 
 
-def _is_object(value: Any) -> bool:
-    return isinstance(value, Mapping)
-
-
 def joint_prompt(criteria: Sequence[SessionCriterion]) -> Prompt:
     """One prompt for several criteria: the session once, each criterion's prompt as a question of its own.
 
@@ -244,7 +240,7 @@ def joint_format(criteria: Sequence[SessionCriterion]) -> ReplyFormat:
 
     def read(text: str | None, data: Any) -> Verdict:
         try:
-            given = cast("Object", data) if isinstance(data, Mapping) else find_object(text, keys)
+            given = given_object(text, data, keys)
         except ReplyError as error:
             return Verdict("error", failure=Failure(error.kind, error.detail))
         found = read_joint(specs, given)
