@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
-from jury.errors import DataError, ReplyError, unread
+from jury.datasets import records
+from jury.errors import DataError, ReplyError
 from jury.scales import Boolean, Scale
 from jury.stats.table import Category
 from jury.store import Label, Run
@@ -104,25 +102,20 @@ def of_sample(labels: Iterable[Label], sampled: str) -> list[Label]:
 
 
 def read_labels(path: str | Path, *, sampling: str = "") -> list[Label]:
-    """Labels of a CSV, TSV or JSONL file, or of another run's `labels.jsonl`. Raises `DataError`.
+    """Labels of a CSV, TSV, JSON or JSONL file, or of another run's `labels.jsonl`. Raises `DataError`.
 
     A column `item` (or `id`) and one `value` (or `label`, `human`, `verdict`, `winner`); if there are, who gave it
     (`labeller`, `annotator`, `rater`), why (`note`, `comment`, `reason`), how it was drawn (`sampling`). Each person
     has one label an item: of several lines the last one counts, and one of status `undone` takes it back.
     """
-    file = Path(path)
-    try:
-        text = file.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: cannot be read: {unread(error)}", "not_found", file=str(file)) from None
     found: list[Label] = []
-    rows = _rows(file, text)
-    if rows and not any(name in row for row in rows for name in (*_VALUE_NAMES, "status", "values")):
-        raise DataError(f"{file}: no column holds the labels: name it {' or '.join(_VALUE_NAMES)}", "bad_json")
-    for number, row in enumerate(rows, start=1):
+    rows = list(records(path))
+    if rows and not any(name in row for _, row in rows for name in (*_VALUE_NAMES, "status", "values")):
+        raise DataError(f"{path}: no column holds the labels: name it {' or '.join(_VALUE_NAMES)}", "bad_json")
+    for line, row in rows:
         item, value = _first(row, _ITEM_NAMES), _first(row, _VALUE_NAMES)
         if item is None:
-            raise DataError(f"{file}: label {number} has no item: name a column `item` or `id`", "bad_json")
+            raise DataError(f"{path}: line {line}: the label has no item: name a column `item` or `id`", "bad_json")
         said: Any = row.get("status")
         status: Status = said if said in ("na", "undone") else ""
         values: Any = row.get("values")
@@ -167,28 +160,5 @@ def keep_labels(run: Run, labels: Iterable[Label]) -> int:
     return len(new)
 
 
-def _first(row: dict[str, Any], names: Sequence[str]) -> Any:
+def _first(row: Mapping[str, Any], names: Sequence[str]) -> Any:
     return next((row[n] for n in names if row.get(n) not in (None, "")), None)
-
-
-def _rows(file: Path, text: str) -> list[dict[str, Any]]:
-    if file.suffix.lower() in (".csv", ".tsv"):
-        table = csv.DictReader(StringIO(text, newline=""), delimiter="\t" if file.suffix.lower() == ".tsv" else ",")
-        try:
-            return [dict(r) for r in table]
-        except csv.Error as error:
-            raise DataError(
-                f"{file}: cannot be read after line {table.line_num}: {error}", "bad_csv", file=str(file)
-            ) from None
-    rows: list[dict[str, Any]] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            row: Any = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{file}: line {number} is not JSON: {error}", "bad_json", file=str(file)) from None
-        if not isinstance(row, dict):
-            raise DataError(f"{file}: line {number} is no JSON object", "bad_json", file=str(file))
-        rows.append(cast("dict[str, Any]", row))
-    return rows

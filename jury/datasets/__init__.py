@@ -43,6 +43,7 @@ __all__ = [
     "item_id",
     "joined",
     "parse_map",
+    "records",
     "rows",
     "to_item",
     "to_pair",
@@ -116,12 +117,13 @@ def _open(
         return str(data), read_folder(path)
     if str(data) != STDIN and is_parquet(path):
         return str(data), read_parquet(path)
-    return "<stdin>" if str(data) == STDIN else str(data), _text_records(data, encoding, delimiter)
+    return "<stdin>" if str(data) == STDIN else str(data), records(data, encoding, delimiter)
 
 
-def _text_records(
-    path: str | Path, encoding: str | None, delimiter: str | None
+def records(
+    path: str | Path, encoding: str | None = None, delimiter: str | None = None
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """(line, columns) of each record of one file of text, as it stands there: no column map, no ids."""
     with Source(path, encoding) as source:
         yield from _records(source, delimiter)
 

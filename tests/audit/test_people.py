@@ -86,11 +86,19 @@ def test_a_note_may_hold_any_line_break(tmp_path):
 
 
 def test_files_that_nobody_can_read_are_told(tmp_path):
-    (tmp_path / "l.csv").write_text(f"item,value\n0,{'x' * 200_000}\n")
+    (tmp_path / "l.csv").write_text('item,value\n0,yes\n1,"no" and more\n')
     (tmp_path / "l.jsonl").write_text('{"item": 1, "value": ' + "[" * 20_000 + "]" * 20_000 + "}")
-    for name, says in (("l.csv", "cannot be read after line 1"), ("l.jsonl", "line 1 is not JSON")):
+    (tmp_path / "i.csv").write_text("value\nyes\n")
+    for name, says in (("l.csv", r"l\.csv, line 3: .*quote"), ("l.jsonl", r"l\.jsonl, line 1"), ("i.csv", r"line 2: .*no item")):
         with pytest.raises(DataError, match=says):
             read_labels(tmp_path / name)
+
+
+def test_tables_of_labels_are_read_as_data_is(tmp_path):
+    """As spreadsheets write them, and with a note of any length."""
+    (tmp_path / "l.csv").write_text(f"\ufeffitem;value;note\n0;PASS;{'x' * 200_000}\n", "utf-8")
+    found = read_labels(tmp_path / "l.csv")
+    assert [(one.item, one.value, len(one.note)) for one in found] == [("0", "PASS", 200_000)]
 
 
 def test_labels_of_another_run_are_refused_and_strays_are_counted(tmp_path):
