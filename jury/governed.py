@@ -15,7 +15,7 @@ from jury.budget import Budget
 from jury.errors import CallError, ConfigError
 from jury.limits import Throttle
 from jury.providers import prices
-from jury.providers.base import Provider, Request, Settings
+from jury.providers.base import Provider, Request, Settings, rungs_of
 from jury.results import Reply, Rung, Usage
 
 _LOST = frozenset({"timeout", "connection", "bad_body"})  # the provider may have worked, and charged, all the same
@@ -89,7 +89,7 @@ class Governed:
         return self.inner.name
 
     def rungs(self, model: str, settings: Settings | None = None) -> tuple[Rung, ...]:
-        return self.inner.rungs(model, settings)
+        return rungs_of(self.inner, model, settings)
 
     async def complete(self, request: Request) -> Reply:
         return await self.inner.complete(request)

@@ -25,7 +25,7 @@ from jury.keys import KeyMaker, Question, function_name
 from jury.ladder import climb
 from jury.prompts import PromptSpec
 from jury.providers import registry
-from jury.providers.base import Provider, Request, Settings, Turn
+from jury.providers.base import Provider, Request, Settings, Turn, rungs_of
 from jury.providers.function import TEXTS, FunctionJudge
 from jury.providers.redaction import redact
 from jury.results import Failure, Judgment, Order, Reply, Verdict
@@ -66,6 +66,8 @@ class JudgeSpec:
             raise ConfigError(f"judges: {self.function!r} is no function")
         if self.provider is not None and not callable(getattr(self.provider, "complete", None)):
             raise ConfigError(f"judges: the provider of {self.name} has no `complete` method")
+        if self.provider is not None and not isinstance(getattr(self.provider, "name", None), str):
+            raise ConfigError(f"judges: the provider of {self.name} has no `name`, which keeps its judgments apart")
         if not isinstance(self.weight, int | float) or isinstance(self.weight, bool) or not 0 <= self.weight < 1e12:
             raise ConfigError(f"weight of {self.name} must be a number from 0, got {self.weight!r}")
         check_max_cost(f"judge {self.name}", self.max_cost, allowed=self.function is not None)
@@ -286,7 +288,7 @@ class Seat:
         keys = self._key_maker(case.format or self.format)
         request = keys.request(*texts)
         key = keys.key(request, case.order, repetition)
-        plain = self.function is not None or self.provider.rungs(self.model, self.settings) == ("direct",)
+        plain = self.function is not None or rungs_of(self.provider, self.model, self.settings) == ("direct",)
         return Question(key, request, self.name, case.item.id, case.order, repetition, plain)
 
     def _key_maker(self, how: ReplyFormat) -> KeyMaker:

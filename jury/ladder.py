@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 from jury.calls import call
 from jury.errors import ProviderError
-from jury.providers.base import Provider, Request, Turn
+from jury.providers.base import Provider, Request, Turn, rungs_of
 from jury.results import Failure, Reply, Rung, Usage, Verdict
 
 # A reply whose form was wrong: asking in another way may help.
@@ -112,7 +112,7 @@ async def climb(provider: Provider, request: Request, read: Callable[[Reply], Ve
 
 
 def _rungs(provider: Provider, request: Request) -> tuple[Rung, ...]:
-    rungs = provider.rungs(request.model, request.settings)
+    rungs = rungs_of(provider, request.model, request.settings)
     if request.settings.structured_output:
         return rungs
     unstructured: tuple[Rung, ...] = tuple(r for r in rungs if r not in ("schema", "tool"))

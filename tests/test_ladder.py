@@ -6,7 +6,18 @@ import asyncio
 
 import pytest
 
-from jury import ProviderError, Reply, Request, ScriptedProvider, Settings, Turn, Usage
+from jury import (
+    ConfigError,
+    JudgeSpec,
+    ProviderError,
+    Reply,
+    Request,
+    ScriptedProvider,
+    Settings,
+    Turn,
+    Usage,
+    llm_jury,
+)
 from jury.ladder import climb, forget
 from jury.parsing import read_reply
 from jury.scales import Boolean, Numeric
@@ -130,3 +141,30 @@ def test_an_empty_reply_moves_on_where_the_rung_is_not_proven():
     assert rungs_of(provider) == ["schema", "tool", "tool"]
     assert (first.verdict.value, first.calls, first.usage.calls) == (True, 2, 1)
     assert second.verdict.failure.kind == "empty"
+
+
+def test_a_provider_of_one_method_is_read_from_its_text():
+    class Plain:
+        name = "plain"
+
+        async def complete(self, request):
+            asked.append(request.rung)
+            return Reply(GOOD, model=request.model)
+
+    asked: list[str] = []
+    jury = llm_jury(criteria="c", judges=[JudgeSpec("plain/m", provider=Plain())])
+    result = jury.judge_sync(output="o")
+    assert (result.value, asked, result.votes[0].judgments[0].rung) == (True, ["text"], "text")
+
+
+def test_a_provider_without_a_name_or_a_method_is_an_error_before_any_call():
+    class Nameless:
+        async def complete(self, request):
+            raise AssertionError
+
+    class Idle:
+        name = "idle"
+
+    for provider, says in ((Nameless(), "no `name`"), (Idle(), "no `complete`")):
+        with pytest.raises(ConfigError, match=says):
+            JudgeSpec("x/m", provider=provider)

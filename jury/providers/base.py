@@ -7,7 +7,7 @@ A provider sends one request, once: no retries, no deadline, no parsing of verdi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, Protocol, runtime_checkable
 
@@ -67,18 +67,23 @@ class Request:
 
 @runtime_checkable
 class Provider(Protocol):
-    """One method. `name` is what stands before the slash of a judge id; `rungs` in the order they should be tried."""
+    """One method. `name` is what stands before the slash of a judge id.
+
+    A second one, `rungs(model, settings)`, says which rungs it can climb, best first; without it its text is parsed.
+    """
 
     @property
     def name(self) -> str: ...
 
-    def rungs(self, model: str, settings: Settings | None = None) -> tuple[Rung, ...]:
-        """The rungs this provider can climb for a model with these settings, best first."""
-        ...
-
     async def complete(self, request: Request) -> Reply:
         """One call. Raises `ProviderError`; never retries, never guesses."""
         ...
+
+
+def rungs_of(provider: Provider, model: str, settings: Settings | None = None) -> tuple[Rung, ...]:
+    """The rungs a provider can climb for a model with these settings, best first."""
+    said: Callable[[str, Settings | None], tuple[Rung, ...]] | None = getattr(provider, "rungs", None)
+    return ("text",) if said is None else said(model, settings)
 
 
 @runtime_checkable

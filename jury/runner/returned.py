@@ -12,6 +12,7 @@ from jury.judge import Case, Seat
 from jury.keys import Question
 from jury.pointwise import Jury
 from jury.providers import prices
+from jury.providers.base import rungs_of
 from jury.providers.batches import PRICE
 from jury.results import Failure, Judgment, Reply, Rung, Usage, Verdict
 from jury.runner.describe import AnyJury, panels_of
@@ -89,7 +90,7 @@ class Asked:
 
 def rung_of(seat: Seat) -> Rung:
     """The best way to ask: a batch has no second one."""
-    return seat.provider.rungs(seat.model, seat.settings)[0]
+    return rungs_of(seat.provider, seat.model, seat.settings)[0]
 
 
 def _priced(seat: Seat, usage: Usage | None, body: Any) -> Usage | None:
