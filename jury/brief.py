@@ -93,7 +93,7 @@ def of_result(result: Any) -> list[Row]:
     why = f" ({reason(result.reason)})" if result.reason and word in ("inconclusive", "not judged", "error") else ""
     head = f"{result.item_id}: " if result.item_id else ""
     rows: list[Row] = [("", f"{head}{word}{why}", voted(result) + agreement)]
-    if not result.votes and result.explanation:
+    if result.explanation and (not result.votes or result.reason == "rule"):  # no vote says what the aggregator did
         rows.append(("why", result.explanation, ""))
     criteria = getattr(result, "criteria", ())
     rows += _few(((c.key, verdict_word(c), c.explanation) for c in criteria), len(criteria), "criterion", "criteria")

@@ -78,6 +78,8 @@ def test_why_there_is_no_verdict():
     errored = llm_jury(criteria="c", judges=[good]).judge_sync(input="q", output=jury.Output(error="it fell"))
     assert str(errored).startswith("not judged")
     assert "it fell" in str(errored)
+    ruled = llm_jury(criteria="c", judges=[good, bad], aggregator=lambda votes: 1 / 0).judge_sync(input="q", output="a")
+    assert "\n  why   No verdict: the aggregator raised ZeroDivisionError: division by zero.\n" in str(ruled)
 
 
 def test_a_pair_and_a_rubric():

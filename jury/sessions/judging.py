@@ -273,7 +273,7 @@ class SessionJury:
         seats = len(dict.fromkeys(s.name for p in self.panels for s in p.seats))
         course = combined([b.course for b in ballots])
         return PanelResult(
-            **summed(criteria),
+            **summed(criteria, () if any(b.early for b in ballots) else votes),
             seats=1 if self.spec.assignment == "cyclic" else seats,
             seats_used=sum(any(v.decided for v in (vote.verdict, *vote.verdict.parts.values())) for vote in votes),
             usage=Usage.total(j.usage for j in judgments),

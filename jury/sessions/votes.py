@@ -210,8 +210,11 @@ def total(checks: Sequence[EvidenceCheck | None]) -> EvidenceCheck | None:
     return EvidenceCheck(*counts, missing=tuple(text for c in known for text in c.missing))
 
 
-def summed(criteria: Sequence[CriterionResult]) -> dict[str, Any]:
-    """The fields of a `PanelResult` that say what all criteria and checks come to."""
+def summed(criteria: Sequence[CriterionResult], votes: Sequence[Vote] = ()) -> dict[str, Any]:
+    """The fields of a `PanelResult` that say what all criteria and checks come to.
+
+    `votes`: of judges on the whole, where all were asked: of several criteria, how far judges agree on that.
+    """
     if len(criteria) == 1 and not (criteria[0].code and criteria[0].passed is None and criteria[0].status == "decided"):
         names = ("status", "value", "passed", "reason", "explanation", "agreement", "partial")
         return {name: getattr(criteria[0], name) for name in names}
@@ -228,6 +231,14 @@ def summed(criteria: Sequence[CriterionResult]) -> dict[str, Any]:
         "value": shown,
         "passed": None if partial or value not in (PASS, FAIL) else value == PASS,
         "reason": reason,
-        "explanation": "; ".join(f"{c.key}: {c.explanation or c.value}" for c in told) if any_rated else "",
+        "explanation": "; ".join(f"{c.key}: {(c.explanation or str(c.value)).rstrip('.')}" for c in told)
+        if any_rated
+        else "",
         "partial": partial,
+        "agreement": None if status == "inconclusive" else _alike([v.value for v in votes if v.decided]),
     }
+
+
+def _alike(values: Sequence[Value]) -> float | None:
+    """The share of the largest bloc, of two or more."""
+    return max(map(values.count, set(values))) / len(values) if len(values) > 1 else None

@@ -11,6 +11,7 @@ import pytest
 from jury import ConfigError, JudgeSpec, PanelResult, ScriptedProvider
 from jury.forecasting import Unasked
 from jury.prompts import load, names
+from jury.runner.totals import Totals
 from jury.sessions.checks import code_check
 from jury.sessions.events import Event, Session
 from jury.sessions.making import session_jury
@@ -380,3 +381,30 @@ def test_the_replies_of_the_shipped_cases_are_read_by_the_jury_of_their_prompt()
             reply = {"evidence": [], **case.get("fields", {}), "verdict": case["expect"]}
             result = session_jury(name, context=case.get("context"), judges=seats(reply)).judge_sync(case["session"])
             assert result.value == case["expect"]
+
+
+def test_of_several_criteria_the_agreement_is_on_the_whole() -> None:
+    def by_prompt(policy: Any, tone: Any) -> Any:
+        return lambda request: policy if "violations" in request.schema["properties"] else tone
+
+    polite = {"evidence": [], "quote": "", "verdict": "PASS"}
+    strict, kind = by_prompt(FAIL, polite), by_prompt(PASS, polite)
+    check = code_check("answered", lambda s: bool(s.final_message))
+    split = session_jury(["policy", "tone"], context=RULES, judges=seats(strict, strict, kind), checks=[check])
+    alike = session_jury(["policy", "tone"], context=RULES, judges=seats(strict, strict, strict), checks=[check])
+    tied = session_jury(["policy", "tone"], context=RULES, judges=seats(strict, kind), checks=[check])
+
+    assert split.judge_sync(MESSAGES).agreement == pytest.approx(2 / 3)
+    assert alike.judge_sync(MESSAGES).agreement == 1.0
+    found = tied.judge_sync(MESSAGES)
+    assert (found.status, found.agreement) == ("inconclusive", None)
+    assert found.explanation == "policy: No verdict: a tie between FAIL (1) and PASS (1)"
+    assert session_jury(["policy", "tone"], context=RULES, judges=seats(kind)).judge_sync(MESSAGES).agreement is None
+    assert counted_of(split) == {"agreeing": 0, "several": 1}
+
+
+def counted_of(jury: Any) -> dict[str, int]:
+    """What a run counts of how far judges agree."""
+    totals = Totals("session")
+    totals.add(json.loads(jury.judge_sync(MESSAGES).to_json()))
+    return {"agreeing": totals.agreeing, "several": totals.several}
