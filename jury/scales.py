@@ -53,7 +53,7 @@ class Boolean:
             return value
         if isinstance(value, str) and value.strip().casefold() in ("true", "false"):
             return value.strip().casefold() == "true"
-        raise ReplyError("wrong_type", f"expected true or false, got {_shown(value)}")
+        raise ReplyError("wrong_type", f"expected true or false, got {shown(value)}")
 
     def passes(self, value: Value) -> bool | None:
         return bool(value)
@@ -129,10 +129,10 @@ class Labels:
     def read(self, value: Any) -> str:
         value = _plain(value)
         if not isinstance(value, str):
-            raise ReplyError("wrong_type", f"expected one of {_listed(self.labels)}, got {_shown(value)}")
+            raise ReplyError("wrong_type", f"expected one of {_listed(self.labels)}, got {shown(value)}")
         label = self._folded.get(_fold(value))
         if label is None:
-            raise ReplyError("bad_verdict", f"{_shown(value)} is not one of {_listed(self.labels)}")
+            raise ReplyError("bad_verdict", f"{shown(value)} is not one of {_listed(self.labels)}")
         return label
 
     def passes(self, value: Value) -> bool | None:
@@ -165,14 +165,15 @@ class Numeric:
         for bound in (self.low, self.high):
             if isinstance(bound, bool) or not isinstance(bound, int | float) or not abs(bound) <= LARGEST:
                 limit = f"from {-LARGEST:g} to {LARGEST:g}"
-                raise ConfigError(f"score_range needs two finite numbers {limit}, got [{self.low!r}, {self.high!r}]")
+                got = f"[{shown(self.low)}, {shown(self.high)}]"
+                raise ConfigError(f"score_range needs two finite numbers {limit}, got {got}")
         if not self.low < self.high:
-            raise ConfigError(f"score_range must rise: {self.low!r} is not below {self.high!r}")
+            raise ConfigError(f"score_range must rise: {shown(self.low)} is not below {shown(self.high)}")
         if self.threshold is not None:
             bad = isinstance(self.threshold, bool) or not isinstance(self.threshold, int | float)
             if bad or not self.low <= self.threshold <= self.high:
                 raise ConfigError(
-                    f"threshold {self.threshold!r} lies outside score_range [{self.low!r}, {self.high!r}]"
+                    f"threshold {shown(self.threshold)} lies outside score_range [{self.low!r}, {self.high!r}]"
                 )
         object.__setattr__(self, "levels", _levels(self.levels))
 
@@ -190,7 +191,7 @@ class Numeric:
             if value is None:
                 raise ReplyError("wrong_type", "expected a number, got a text that is none")
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ReplyError("wrong_type", f"expected a number, got {_shown(value)}")
+            raise ReplyError("wrong_type", f"expected a number, got {shown(value)}")
         try:
             value = float(value)
         except OverflowError:
@@ -243,12 +244,16 @@ def _fold(label: str) -> str:
 def _listed(names: Iterable[str]) -> str:
     """Labels in an error, which a judge may be shown: all of a usual scale, the first of a long one."""
     given = list(names)
-    shown = [_shown(name) for name in given[:_NAMED]]
-    return f"[{', '.join(shown)}{f' and {len(given) - _NAMED} more' if len(given) > _NAMED else ''}]"
+    told = [shown(name) for name in given[:_NAMED]]
+    return f"[{', '.join(told)}{f' and {len(given) - _NAMED} more' if len(given) > _NAMED else ''}]"
 
 
-def _shown(value: Any) -> str:
-    text = repr(value)
+def shown(value: Any) -> str:
+    """A value as an error names it, in at most 80 characters."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of more digits than Python writes; an object without a bottom
+        text = f"a {type(value).__name__} that cannot be written out"
     return text if len(text) <= 80 else text[:77] + "..."
 
 

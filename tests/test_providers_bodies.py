@@ -230,6 +230,7 @@ TEN = {"prompt_tokens": 10, "completion_tokens": 4}
         (CHAT, "many", None),
         (CHAT, {"prompt_tokens": "ten"}, None),
         (CHAT, {"prompt_tokens": True, "completion_tokens": -1}, None),
+        (CHAT, {"prompt_tokens": 10**400, "completion_tokens": 1e300}, None),
         (CHAT, {"prompt_tokens": 3}, Usage(1, 3, None)),
         (CHAT, {"prompt_tokens": 3.0, "completion_tokens": 0}, Usage(1, 3, 0)),
         (CHAT, {**TEN, "prompt_tokens_details": {"cached_tokens": 2}}, Usage(1, 10, 4, 2)),

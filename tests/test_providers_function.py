@@ -171,6 +171,16 @@ def test_usage_may_hold_numbers_of_numpy():
     assert json.dumps([usage.input_tokens, usage.cost]) == "[5, 0.5]"
 
 
+@pytest.mark.parametrize("usage", [{"cost": 10**400}, {"input_tokens": 10**400}, {"cost": 1e300}, {"cost": -1}])
+def test_an_amount_beyond_reason_is_a_wrong_answer_and_no_crash(usage):
+    assert read_result({"value": True, "usage": usage}, Boolean())[0].failure.kind == "wrong_type"
+
+
+@pytest.mark.parametrize("scale", [Boolean(), Labels(["a", "b"])])
+def test_a_value_that_cannot_be_written_out_is_a_wrong_answer_and_no_crash(scale):
+    assert read_result(10**5000, scale)[0].failure.kind == "wrong_type"
+
+
 def test_repetitions_with_a_broken_usage_are_failed_calls_and_no_crash():
     result, vote = beside(lambda output: {"value": True, "usage": {"input_tokens": "12"}}, repetitions=2)
     assert (result.value, vote.failed_calls) == (True, 2)

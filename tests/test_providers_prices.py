@@ -77,6 +77,15 @@ def test_what_is_not_known_is_not_zero(price: Price | None, usage: Usage | None,
     assert cost(price, usage, body) is None
 
 
+@pytest.mark.parametrize("written", [-1000, 10**400, "3", True, 2.5, [3]])
+def test_a_count_of_written_tokens_that_can_be_none_makes_the_cost_unknown(written: Any) -> None:
+    """Below zero it would give money back to a budget."""
+    price, usage = Price(1.0, 2.0, cache_write=1.25), Usage(1, 2000, 5)
+    assert cost(price, usage, {"usage": {"cache_creation_input_tokens": written}}) is None
+    assert cost(price, usage, {"usage": {"prompt_tokens_details": {"cache_write_tokens": written}}}) is None
+    assert cost(price, usage, {"usage": {"cache_creation_input_tokens": None}}) == pytest.approx(2010 / 1e6)
+
+
 @pytest.mark.parametrize("tier", [None, "default", "standard", "auto", "on_demand"])
 def test_the_standard_tier_has_a_price(tier: str | None) -> None:
     assert cost(ONE, Usage(1, 10, 5), {"service_tier": tier, "usage": {"service_tier": tier}}) is not None
@@ -128,6 +137,7 @@ def test_the_configuration_overrides_and_adds_prices(configured: Any) -> None:
         "{input: 1, output: 2, inptu: 3}",
         "{input: .nan, output: 1}",
         "{input: true, output: 1}",
+        "{input: 1" + "0" * 400 + ", output: 1}",
     ],
 )
 def test_a_price_that_is_none_is_a_configuration_error(configured: Any, row: str) -> None:

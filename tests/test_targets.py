@@ -67,6 +67,11 @@ def test_an_output_whose_cost_is_none_is_kept(cost, caplog):
     assert f"reports cost {cost!r}, which is no amount" in caplog.text
 
 
+def test_an_output_is_kept_whose_cost_cannot_even_be_written_out():
+    found = made(of(lambda x: ("four", {"cost": 10**5000})))
+    assert (found.output.text, found.output.target_error, found.usage) == ("four", None, Usage(1))
+
+
 @pytest.mark.parametrize(
     ("function", "error"),
     [

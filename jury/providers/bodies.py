@@ -20,6 +20,7 @@ from jury.values import too_deep
 Api = Literal["openai_chat", "openai_responses", "anthropic_messages"]
 
 _CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
+MOST = 10**12  # tokens or US dollars that anybody is believed: sums must stay numbers
 _FILTERED = frozenset({"content_filter", "safety", "prohibited_content", "blocklist", "recitation", "spii"})
 
 
@@ -83,21 +84,27 @@ def usage(api: str, given: Any) -> Usage | None:
         return None
     named = cast("Mapping[str, Any]", given)
     if api == "anthropic_messages":
-        cached, written = _count(named.get("cache_read_input_tokens")), _count(named.get("cache_creation_input_tokens"))
-        fresh = _count(named.get("input_tokens"))
+        cached, written = tokens(named.get("cache_read_input_tokens")), tokens(named.get("cache_creation_input_tokens"))
+        fresh = tokens(named.get("input_tokens"))
         into = None if fresh is None else fresh + (cached or 0) + (written or 0)
-        out = _count(named.get("output_tokens"))
+        out = tokens(named.get("output_tokens"))
     else:
         chat = api == "openai_chat"
-        into = _count(named.get("prompt_tokens" if chat else "input_tokens"))
-        out = _count(named.get("completion_tokens" if chat else "output_tokens"))
+        into = tokens(named.get("prompt_tokens" if chat else "input_tokens"))
+        out = tokens(named.get("completion_tokens" if chat else "output_tokens"))
         details: Any = named.get("prompt_tokens_details" if chat else "input_tokens_details")
-        cached = _count(named.get("prompt_cache_hit_tokens"))  # DeepSeek
+        cached = tokens(named.get("prompt_cache_hit_tokens"))  # DeepSeek
         if isinstance(details, Mapping):
-            cached = _count(cast("Mapping[str, Any]", details).get("cached_tokens"))
+            cached = tokens(cast("Mapping[str, Any]", details).get("cached_tokens"))
     if into is None and out is None:
         return None
     return Usage(calls=1, input_tokens=into, output_tokens=out, cached_input_tokens=cached)
+
+
+def tokens(value: Any) -> int | None:
+    """A count of tokens as a body reports it; None for what can be none: below zero, no whole number, beyond reason."""
+    count = int(value) if isinstance(value, float) and value.is_integer() else value
+    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MOST else None
 
 
 def _reply(found: _Found, body: Mapping[str, Any], used: Usage | None, turn: Any) -> Reply:
@@ -255,12 +262,6 @@ def _object(value: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise _bad(f"{where} is no object but {type(value).__name__}")
     return cast("Mapping[str, Any]", value)
-
-
-def _count(value: Any) -> int | None:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _word(value: Any) -> str:

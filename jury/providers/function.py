@@ -16,14 +16,14 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-import math
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, cast
 
 from jury.errors import ConfigError, DataError, ReplyError
+from jury.providers.bodies import MOST
 from jury.results import Failure, Usage, Verdict
-from jury.scales import Scale
+from jury.scales import Scale, shown
 from jury.tasks import in_thread
 from jury.values import plain
 
@@ -203,7 +203,8 @@ def _own_verdict(given: Verdict, scale: Scale) -> Verdict:
             value = scale.na if given.value is None and given.status == "not_applicable" else given.value
             verdict = _scored(value, scale, explanation, evidence)
             if verdict.decided and verdict.status != given.status:
-                raise _wrong(f"a {given.status} verdict with the value {given.value!r}; on this scale na={scale.na!r}")
+                told = f"the value {shown(given.value)}; on this scale na={scale.na!r}"
+                raise _wrong(f"a {given.status} verdict with {told}")
             return Verdict(verdict.status, verdict.value, explanation, verdict.failure, evidence, fields)
         case "abstained":
             return Verdict("abstained", None, explanation, None, evidence, fields)
@@ -213,7 +214,7 @@ def _own_verdict(given: Verdict, scale: Scale) -> Verdict:
                 failure = Failure("exception", _text(failure) or explanation or "the judge function gave no reason")
             return Verdict("error", None, explanation, failure, evidence, fields)
         case _:
-            raise _wrong(f"a verdict of the unknown status {given.status!r}")
+            raise _wrong(f"a verdict of the unknown status {shown(given.status)}")
 
 
 def _wrong(what: str) -> ReplyError:
@@ -260,7 +261,7 @@ def _amount(name: str, given: Any) -> Any:
     if value is None and name != "calls":
         return None
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
-        raise _wrong(f"usage whose {name} is no {'whole ' if whole else ''}number: {value!r}")
-    if not math.isfinite(value) or value < 0:
-        raise _wrong(f"usage whose {name} is {value!r}")
+        raise _wrong(f"usage whose {name} is no {'whole ' if whole else ''}number: {shown(value)}")
+    if not 0 <= value <= MOST:
+        raise _wrong(f"usage whose {name} is {shown(value)}")
     return value

@@ -7,7 +7,6 @@ for, or a kind of token without a price makes the cost unknown, never zero.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -15,7 +14,9 @@ from typing import Any, cast
 
 from jury import config
 from jury.errors import ConfigError
+from jury.providers.bodies import MOST, tokens
 from jury.results import Usage
+from jury.scales import shown
 
 AS_OF = "2026-11-05"
 
@@ -163,12 +164,12 @@ def _written(counted: Mapping[str, Any]) -> int | None:
     for name in ("input_tokens_details", "prompt_tokens_details"):
         details = _mapping(counted.get(name))
         longer = longer or _mapping(details.get("cache_write_tokens_details")).get("ttl_12h_tokens")
-        if isinstance(details.get("cache_write_tokens"), int):
-            return None if longer else details["cache_write_tokens"]
+        if details.get("cache_write_tokens") is not None:
+            return None if longer else tokens(details["cache_write_tokens"])
     if longer:
         return None
     written = counted.get("cache_creation_input_tokens")
-    return written if isinstance(written, int) else 0
+    return 0 if written is None else tokens(written)
 
 
 def _own(name: str, given: Any) -> Price:
@@ -179,8 +180,8 @@ def _own(name: str, given: Any) -> Price:
         raise ConfigError(f"prices.{name} needs input and output, in US dollars per million tokens; may hold {known}")
     for key, value in row.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if key != "date" and not (number and math.isfinite(value) and value >= 0):
-            raise ConfigError(f"prices.{name}.{key} must be a number of US dollars, at least 0, got {value!r}")
+        if key != "date" and not (number and 0 <= value <= MOST):
+            raise ConfigError(f"prices.{name}.{key} must be a number of US dollars, at least 0, got {shown(value)}")
     return Price(**{k: cast("Any", str(v) if k == "date" else v) for k, v in row.items()})
 
 

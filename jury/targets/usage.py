@@ -10,6 +10,7 @@ from typing import Any, cast
 from jury.errors import ReplyError
 from jury.providers.function import read_usage
 from jury.results import Usage
+from jury.scales import shown
 
 logger = logging.getLogger("jury.targets")
 _USAGE = frozenset(f.name for f in fields(Usage))
@@ -35,7 +36,7 @@ def _known(told: dict[str, Any]) -> Usage:
         try:
             counts[name] = getattr(read_usage({name: value}), name)
         except ReplyError:
-            _doubt(name, repr(value))
+            _doubt(name, shown(value))
     return Usage(**counts)
 
 
