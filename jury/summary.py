@@ -195,11 +195,11 @@ def beside(counts: Mapping[str, int], reasons: Mapping[str, int]) -> str:
     errored = counts.get("not_judged", 0)
     told = [(counts.get("na", 0), "NA"), (counts.get("inconclusive", 0) - sum(waiting.values()), "inconclusive")]
     told += [(counts.get("error", 0), "error"), (errored + sum(waiting.values()), "not judged")]
-    parts = [f"{n} {word}" for n, word in told if n > 0]
+    parts = [f"{n:,} {word}" for n, word in told if n > 0]
     if waiting:
         why = [count(errored, "target error")] if errored else []
-        parts[-1] += f" ({', '.join([*why, *(f'{n} {reason}' for reason, n in waiting.items())])})"
-    return ", ".join(parts + ([f"{n} unrated"] if (n := counts.get("unrated", 0)) else []))
+        parts[-1] += f" ({', '.join([*why, *(f'{n:,} {reason}' for reason, n in waiting.items())])})"
+    return ", ".join(parts + ([f"{n:,} unrated"] if (n := counts.get("unrated", 0)) else []))
 
 
 def told(totals: Mapping[str, Any]) -> list[Row]:

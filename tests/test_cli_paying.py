@@ -110,3 +110,20 @@ def test_sessions_and_rubrics_say_what_was_not_asked(run: Run) -> None:
             assert "check --call" not in out  # nobody was asked: a test call would tell nothing
             assert "ERROR" not in out
         assert run("replay", f"into-{command}")[0] == 0
+
+
+def test_a_run_whose_budget_ends_says_what_was_judged_and_what_more_money_does(run: Run, server: Any) -> None:
+    server.script(reply({"explanation": "e", "value": True}))
+    config = {"data": "rows.jsonl", "criteria": "c", "judges": ["house/m"], "max_tokens": 10, "concurrency": 1}
+    Path("check.yaml").write_text(json.dumps(config))
+    code, out, _ = run("run", "check.yaml", "--budget", "215")
+    told = " ".join(out.split())
+    n = 4 - len(server.requests)
+    assert (code, 1 <= n <= 3) == (0, True)
+    assert f"{n} items not asked about" in told or f"{n} item not asked about" in told
+    assert "; a larger one asks about them" in told
+    assert "x house/m: budget" not in told  # the line on the budget says it
+    again = " ".join(run("run", "check.yaml", "--budget", "215")[1].split())
+    assert "judged now" not in again
+    assert f"{4 - n} items were judged before" in again or f"{4 - n} item was judged before" in again
+    assert json.loads(run("run", "check.yaml", "--budget", "100000", "--json")[1])["judged"] == n

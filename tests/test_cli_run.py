@@ -393,9 +393,9 @@ def test_a_run_that_was_stopped_says_how_far_it_came(home, capsys):
     functions(home, code, [{"id": f"r{i}", "output": str(i)} for i in range(400)], "a")
     code, out, _ = jury(capsys, "run", "own.yaml")
     assert code == 130
-    assert "of 400 judged so far; the same command goes on" in " ".join(out.split())
+    assert "of 400 judged; the same command goes on" in " ".join(out.split())
     shown = jury(capsys, "show", "runs/own")[1]
-    assert "of 400 judged so far; the same jury run goes on" in " ".join(shown.split())
+    assert "of 400 judged; the same jury run goes on" in " ".join(shown.split())
     made = json.loads(jury(capsys, "show", "runs/own", "--json")[1])
     assert (made["finished"], made["n_items"]) == (False, 400)
     assert made["n_total"] < 400

@@ -460,3 +460,13 @@ def test_a_rate_below_fail_under_ends_with_1(run: Run, tmp_path: Path) -> None:
     assert [run(*rubric, "--fail-under", share)[0] for share in ("0.5", "0.6")] == [0, 1]
     code, _, err = run(*rubric, "--fail-under", "50")
     assert (code, "did you mean 0.5?" in err) == (2, True)
+
+
+def test_the_next_step_shows_the_item_though_another_ones_id_is_a_number(run: Run, tmp_path: Path) -> None:
+    for name, text, ident in (("a", "Fine.", "2"), ("b", "password", "two")):
+        record = {"id": ident, "messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": text}]}
+        (tmp_path / f"{name}.json").write_text(json.dumps(record))
+    (tmp_path / "own.py").write_text("def safe(session): return 'password' not in session.final_message\n")
+    _, _, err = run("session", "-", "[ab].json", "--check", "own.py:safe", "-o", "out")
+    assert "show out two " in " ".join(err.split())
+    assert "verdict  FAIL" in run("show", "out", "two")[1]

@@ -54,8 +54,8 @@ def _where(tally: Tally, folder: str | None, command: str) -> Iterable[tuple[str
         return
     yield "folder", folder
     shown, _ = tally.shown
-    first = next((k.number for k in shown if outcome(k.result) not in ("pass", "unrated", "na")), 1)
-    yield "next", f"{name} show {shlex.quote(folder)} {first}   who voted what on that item, and why"
+    first = next((k for k in shown if outcome(k.result) not in ("pass", "unrated", "na")), shown[0])
+    yield "next", f"{name} show {shlex.quote(folder)} {shlex.quote(first.name)}   who voted what on that item, and why"
     yield "", f"{name} report {shlex.quote(folder)}   every item with its votes, findings, how judges agree"
 
 

@@ -246,18 +246,18 @@ def _next(asked: Asked, run: _Run, command: str, mark: str | None = None) -> lis
     lines: list[str] = []
     name = called()
     shown, odd = run.tally.shown
-    failed = next((k.number for k in shown if odd or getattr(k.result, "passed", None) is False), None)
+    failed = next((k for k in shown if odd or getattr(k.result, "passed", None) is False), None)
     if mark is not None:
         lines.append(mark)
     answered_nothing = len(run.tally.errors) == len(run.tally.judges) and not run.tally.free
     if answered_nothing and any(kind != "budget" for _, kind in run.tally.errors):
         lines.append(f"{name} check --call --judges ...   one test call to each judge")
     if failed is not None and not asked.other and not comes_once(asked.file):
-        lines.append(f"{name} render {asked.file} --row {failed} ...   the exact texts the judges read")
+        lines.append(f"{name} render {asked.file} --row {failed.number} ...   the exact texts the judges read")
     if not asked.output:
         lines.append(f"{name} {command} ... -o DIR   keeps every vote with its reason")
     else:
-        folder, item = shlex.quote(asked.output), failed or 1
+        folder, item = shlex.quote(asked.output), shlex.quote((failed or shown[0]).name) if shown else 1
         lines.insert(0, f"{name} show {folder} {item}   who voted what on that item, and why")
         lines.append(f"{name} report {folder}   every item with its votes, findings, how judges agree")
     if len(listed(asked.judges)) == 1:

@@ -52,14 +52,14 @@ def left_out(n: int) -> str | None:
     return f"the budget is used up: {count(n, 'item')} not asked about" if n else None
 
 
-def left_lines(totals: Mapping[str, Any], spent: float) -> list[tuple[str, str | Text]]:
-    """Where a run stands that its budget ended; nothing where it left nothing out. `totals` as of a manifest."""
+def left_lines(totals: Mapping[str, Any], spent: float, more: str = "") -> list[tuple[str, str | Text]]:
+    """Where a run stands that its budget ended; nothing where it left nothing out. `totals` as of a manifest.
+
+    `more`: what a larger budget does.
+    """
     left = outlook(totals, spent)
     if left is None:
         return []
     rest = f", about {dollars(left.rest)}" if left.rest is not None else ""
     told = f"used up: {count(left.left, 'item')} not asked about{rest}"
-    lines: list[tuple[str, str | Text]] = [("budget", told)]
-    if left.rate is not None:
-        lines.append(("", f"rate so far {left.rate:.3f}, 95% interval {left.low:.3f} to {left.high:.3f}"))
-    return lines
+    return [("budget", told + more)]

@@ -203,11 +203,13 @@ def _lines(report: RunReport, seen: _Seen) -> list[tuple[str, str | Text]]:
     if totals["n_total"]:
         usable = round(totals["coverage"] * totals["n_total"])
         others = other_words(seen.heard)
-        told = f"{tables.percent(usable, totals['n_total'])}  {usable} of {totals['n_total']}"
+        told = f"{tables.percent(usable, totals['n_total'])}  {usable:,} of {totals['n_total']:,}"
         lines.append(("coverage", f"{told}: {others}" if others else told))
     if totals.get("tiers"):
         lines.append(("cascade", _cascade(totals)))
-    for kind, n in list(totals["failures"].items())[:5]:
+    left = left_lines(totals, report.spent, "; a larger one asks about them")
+    failures = [(kind, n) for kind, n in totals["failures"].items() if not (left and kind.endswith(": budget"))]
+    for kind, n in failures[:5]:
         detail = seen.heard.details.get(kind)
         lines.append(("failed", f"{n} x {kind}" + (f": {tables.shorten(detail, 160)}" if detail else "")))
     if seen.empty:
@@ -219,7 +221,7 @@ def _lines(report: RunReport, seen: _Seen) -> list[tuple[str, str | Text]]:
     lines.append((whose, f"{spent} now; {_cost(report)} in all, {tables.count(totals['calls'], 'call')}"))
     if report.unsure:
         lines.append(("", f"and at most {tables.dollars(report.unsure)} for calls that were lost on the way"))
-    lines += left_lines(totals, report.spent)
+    lines += left
     lines.append(("folder", str(report.folder)))
     return [*lines, *_next(report)]
 

@@ -147,12 +147,14 @@ def lines(run: Run, seen: Seen) -> list[tuple[str, str | Text]]:
     made.append(("win rate A" if run.kind == "pairwise" else "pass rate", rate))
     if totals.n_total:
         others = other_words(totals)
-        told = f"{tables.percent(totals.usable, totals.n_total)}  {totals.usable} of {totals.n_total}"
+        told = f"{tables.percent(totals.usable, totals.n_total)}  {totals.usable:,} of {totals.n_total:,}"
         made.append(("coverage", f"{told}: {others}" if others else told))
     if seen.waiting:
         made.append(("waiting", f"{tables.count(seen.waiting, 'item')} without a verdict yet"))
     if totals.several:
-        told = f"{tables.percent(totals.agreeing, totals.several)}  unanimous on {totals.agreeing} of {totals.several}"
+        told = (
+            f"{tables.percent(totals.agreeing, totals.several)}  unanimous on {totals.agreeing:,} of {totals.several:,}"
+        )
         made.append(("agreement", told))
     if totals.flips:
         made.append(("flips", ", ".join(f"{n} {kind}" for kind, n in totals.flips.most_common())))

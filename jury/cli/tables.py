@@ -140,7 +140,7 @@ def so_far(judged: int, total: int | None) -> str:
     """How far a run came that did not come to its end."""
     if total is None:
         return f"{judged:,} judged, not finished; the same command goes on"
-    return f"{judged:,} of {total:,} judged so far; the same command goes on"
+    return f"{judged:,} of {total:,} judged; the same command goes on"
 
 
 def empty(n: int) -> str:
@@ -235,13 +235,13 @@ def _coverage(usable: int, tally: Tally) -> str:
     """`90%  9 of 10: 1 error`."""
     counts = {word.replace(" ", "_"): n for word, n in tally.outcomes.items() if word != "unrated"}
     others = beside(counts, tally.reasons)
-    return f"{percent(usable, tally.n)}  {usable} of {tally.n}" + (f": {others}" if others else "")
+    return f"{percent(usable, tally.n)}  {usable:,} of {tally.n:,}" + (f": {others}" if others else "")
 
 
 def _common(tally: Tally) -> list[tuple[str, str | Text]]:
     lines: list[tuple[str, str | Text]] = []
     if tally.several:
-        told = f"{percent(tally.unanimous, tally.several)}  unanimous on {tally.unanimous} of {tally.several}"
+        told = f"{percent(tally.unanimous, tally.several)}  unanimous on {tally.unanimous:,} of {tally.several:,}"
         lines.append(("agreement", told))
     if tally.reasons:
         lines.append(("undecided", reasons(tally.reasons)))

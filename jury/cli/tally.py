@@ -19,6 +19,12 @@ class Kept:
     number: int
     result: Any  # PanelResult or Comparison
 
+    @property
+    def name(self) -> str:
+        """What `jury show` finds it by: an id stands above a number, which may be another item's id."""
+        name = self.result.item_id
+        return str(self.number) if name is None or name.startswith(("#", "-")) else name
+
 
 @dataclass
 class Tally:

@@ -119,6 +119,8 @@ class _Pass:
                 mark = mark_of(found, seal)
                 stored = self._marked(found, mark)
                 entry = made(self.spec, found, mark) if stored is None else None
+                if entry is not None:
+                    check_context(self.jury, entry)
             except JuryError as error:  # a torn row: what is in flight is paid for, and is finished first
                 self.fault = error
                 return
@@ -159,7 +161,6 @@ class _Pass:
 
     async def work(self, entry: Entry) -> None:
         seal = self._seal(entry)
-        check_context(self.jury, entry)
         made = entry if self.producer is None else await self.producer.produced(entry)
         item = (made or entry).item
         self.writer.add_item(item)
@@ -168,7 +169,7 @@ class _Pass:
         else:
             result = for_money(await judged(self.jury, made), self.budget)
         stored = self.writer.add_result(StoredResult(item.id, item.number, result, seal, self.voters), entry.mark)
-        self.judged += 1
+        self.judged += result.reason != "budget"  # what was not asked about waits for more money
         self._count(stored, new=True)
 
     def _count(self, result: Mapping[str, Any], *, new: bool) -> None:
@@ -192,8 +193,9 @@ async def run(
 
     `keep_errors` leaves failed items as they are; `force` takes a prompt that was edited under its old version.
     `on_result` hears of every item: its outcome in a word (empty if it was judged before) and the result (then in
-    brief; with a target also what that cost so far). Raises `ConfigError` before the first call, `DataError` where the
-    folder is locked, foreign or cannot be written; a fault of the data ends the pass and is in the report.
+    brief; with a target also what that cost so far). Raises `ConfigError` before the first call (of a session that
+    lacks a context when it comes to that, after what is in flight), `DataError` where the folder is locked, foreign or
+    cannot be written; a fault of the data ends the pass and is in the report.
     """
     jury, targets = spec.make_jury(load), spec.make_targets(load)
     _ready(spec, jury)
@@ -235,6 +237,8 @@ async def run(
             if producer is not None:
                 await producer.close()
         _leave(it, manifest, started, changed, done)
+        if isinstance(it.fault, ConfigError):
+            raise it.fault
         return _report(it, Path(folder), changed, done)
 
 

@@ -235,10 +235,11 @@ def summed(criteria: Sequence[CriterionResult], votes: Sequence[Vote] = ()) -> d
         if any_rated
         else "",
         "partial": partial,
-        "agreement": None if status == "inconclusive" else _alike([v.value for v in votes if v.decided]),
+        "agreement": None if status == "inconclusive" else _alike([v.value for v in votes]),
     }
 
 
-def _alike(values: Sequence[Value]) -> float | None:
-    """The share of the largest bloc, of two or more."""
+def _alike(given: Sequence[Value | None]) -> float | None:
+    """The share of the largest bloc, of two values or more."""
+    values = [value for value in given if value is not None]
     return max(map(values.count, set(values))) / len(values) if len(values) > 1 else None
