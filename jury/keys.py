@@ -17,6 +17,7 @@ from types import CodeType
 from typing import Any, cast
 
 from jury.providers.base import Settings
+from jury.providers.redaction import keyless
 
 _VERSION = "1"
 
@@ -64,7 +65,7 @@ def shaping_settings(settings: Settings) -> dict[str, Any]:
         "max_tokens": settings.max_tokens,
         "structured_output": settings.structured_output,
         "reask": settings.reask,
-        "extra": dict(settings.extra),
+        "extra": keyless(settings.extra),  # with another key it is the same question
     }
 
 

@@ -6,6 +6,7 @@ hold is a Python function: the configuration names it, and it must still be the 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -15,6 +16,7 @@ from jury.judge import JudgeSpec
 from jury.keys import function_name
 from jury.pairwise import PairwiseJury, llm_jury_pairwise
 from jury.pointwise import Jury, llm_jury
+from jury.providers.redaction import HIDDEN
 from jury.rubrics.rubric import Rubric
 from jury.sessions.judging import SessionJury
 from jury.store import Run, RunManifest
@@ -71,6 +73,10 @@ def _seat(manifest: RunManifest, seat: Mapping[str, Any], functions: Mapping[str
         return JudgeSpec(function=found, id=name)
     user, system = _texts(manifest, str(seat.get("prompt") or ""))
     settings = cast("Mapping[str, Any]", seat.get("settings") or {})
+    if HIDDEN in json.dumps(settings, ensure_ascii=False):
+        raise ConfigError(
+            f"judge {name} has a key among its settings, which no folder keeps: give the run's configuration (--config)"
+        )
     family = str(seat["family"]) if seat.get("family") else None
     return JudgeSpec(model, id=name, prompt=user, system_prompt=system, settings=settings, family=family)
 

@@ -1,9 +1,11 @@
-"""Keys leave no trace: what goes into an error text passes through `redact`. Knows no provider; holds no key."""
+"""Keys leave no trace: what goes into an error text passes through `redact`, settings and addresses that a run folder
+keeps through `keyless` and `address`. Knows no provider; holds no key."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 HIDDEN = "[key hidden]"
 
@@ -15,6 +17,30 @@ _KEYLIKE = re.compile(
     re.IGNORECASE,
 )
 _SHORTEST = 6  # a shorter "key" (say "none", for a local server) is an ordinary word
+
+
+# What a header, a field or a part of an address is called that holds one. `max_tokens` and `prompt_cache_key` do not.
+_SECRET = (
+    "authorization|cookie|password|passwd|secret|signature|sig|credentials?|token"
+    "|(?:api|access|auth|private|subscription)[-_]?key"
+)
+_NAMED = re.compile(rf"(?:^|[-_])(?:{_SECRET})$", re.IGNORECASE)
+_PART = re.compile(rf"([?&;](?:[^=&;#]*[-_])?(?:{_SECRET}|key|code)=)[^&;#]*", re.IGNORECASE)
+
+
+def keyless(value: Any) -> Any:
+    """JSON data with what its names say is a key hidden: `extra_headers: {Authorization: ...}`."""
+    if isinstance(value, Mapping):
+        pairs = cast("Mapping[Any, Any]", value).items()
+        return {k: HIDDEN if v and _NAMED.search(str(k)) and isinstance(v, str) else keyless(v) for k, v in pairs}
+    if isinstance(value, list | tuple):
+        return [keyless(v) for v in cast("list[Any]", value)]
+    return value
+
+
+def address(url: str) -> str:
+    """A URL without the keys in its query."""
+    return _PART.sub(rf"\1{HIDDEN}", url)
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:

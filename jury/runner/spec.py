@@ -34,6 +34,7 @@ from jury.pairwise import PairwiseJury, llm_jury_pairwise
 from jury.pointwise import Jury, llm_jury
 from jury.prompts import PromptSpec
 from jury.providers.base import Settings
+from jury.providers.redaction import keyless
 from jury.runner.escalating import with_labels
 from jury.runner.session_words import beside, session_words
 from jury.runner.target_words import check_words, made_targets
@@ -213,6 +214,7 @@ class RunSpec:
         made["cache"] = shown(self.cache)
         if not isinstance(self.jury, AnyJury):
             made.update({k: _plain(v) for k, v in cast("Mapping[str, Any]", self.jury).items()})
+        made.update({k: keyless(made[k]) for k in ("judges", "stand_ins", "target", "targets") if k in made})
         return {k: v for k, v in made.items() if v not in (None, {})}
 
 
@@ -308,7 +310,9 @@ def _seat(given: Any, load: Loader | None) -> Any:
     settings = {k: v for k, v in fields_of.items() if k not in _SEAT}
     unknown = [k for k in settings if k not in {f.name for f in fields(Settings)}]
     if unknown:
-        raise ConfigError(f"judges: unknown {unknown} in {dict(fields_of)}")
+        hint = "; a key stands in the environment, never in a file" if any("key" in str(k) for k in unknown) else ""
+        whose = next((str(fields_of[k]) for k in ("id", "model", "function") if fields_of.get(k)), "a judge")
+        raise ConfigError(f"judges: unknown {unknown} of {whose}{hint}")
     seat: dict[str, Any] = {k: v for k, v in fields_of.items() if k in _SEAT}
     if isinstance(seat.get("function"), str):
         seat["function"] = _function(seat["function"], load)

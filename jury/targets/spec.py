@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from jury.budget import check_max_cost
 from jury.errors import ConfigError
 from jury.providers.base import Provider, Settings
+from jury.providers.redaction import address
 
 Loader = Callable[[str], Callable[..., Any]]
 LONGEST_S = 10**7
@@ -81,7 +82,9 @@ class TargetSpec:
         """What the target is called: its name, else what it is."""
         if self.name:
             return self.name
-        return self.model or self.url or str(getattr(self.function, "__name__", type(self.function).__name__))
+        if self.url and not self.model:
+            return address(self.url)
+        return self.model or str(getattr(self.function, "__name__", type(self.function).__name__))
 
     @classmethod
     def of(cls, given: Any, load: Loader | None = None) -> Self:
@@ -117,7 +120,7 @@ class TargetSpec:
 def described(given: Any) -> Any:
     """A target as the manifest keeps it: JSON values, a function by its name."""
     if given is None or isinstance(given, str):
-        return given
+        return given and address(given)
     if isinstance(given, Mapping):
         return {str(k): described(v) for k, v in cast("Mapping[Any, Any]", given).items()}
     if isinstance(given, TargetSpec):
