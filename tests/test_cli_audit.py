@@ -257,6 +257,32 @@ def test_rank_compares_answers_in_rounds_first(tmp_path, monkeypatch, capsys):
     assert "--answers" in err
 
 
+def test_rank_takes_a_file_of_each_bot_whose_ids_are_those_of_the_questions(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "judges.py").write_text(
+        "def longer(response_a, response_b): return 'A' if len(response_a) > len(response_b) else 'B'\n"
+    )
+    lines = {
+        name: [json.dumps({"id": f"q{q}", "input": f"question {q}", "output": "x" * size}) + "\n" for q in range(4)]
+        for size, name in enumerate(["poor", "fair", "best"], 1)
+    }
+    for name, given in lines.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(given))
+    how = ["-j", "judges.py:longer", "-c", "Longer.", "--comparisons", "12", "--json"]
+    each = [part for name in lines for part in ("--answers", f"{name}.jsonl")]
+    for folder, files in (("runs/each", each), ("runs/pattern", ["--answers", "*.jsonl"])):
+        code, out, err = jury(capsys, "rank", folder, *files, *how)
+        assert (code, [t["target"] for t in json.loads(out)["targets"]]) == (0, ["best", "fair", "poor"]), err
+    (tmp_path / "all.jsonl").write_text(
+        "".join(line[:-2] + f', "model": "{name}"}}\n' for name, given in lines.items() for line in given)
+    )
+    code, out, err = jury(capsys, "rank", "runs/one", "--answers", "all.jsonl", *how)
+    assert (code, json.loads(out)["games"]) == (0, 12), err
+    code, _, err = jury(capsys, "rank", "runs/none", "--answers", "best.jsonl", *how)
+    assert code == 2
+    assert "model" in err
+
+
 def test_calibrate_without_labels_is_an_error_and_writes_nothing(folder, capsys):
     bare = folder / "bare"
     pointwise(bare, [{"x": True, "y": False}] * 30)

@@ -51,12 +51,16 @@ class Pool:
 def pool(rows: Iterable[Row]) -> Pool:
     """Answers as they are read: each row a question, a `model` and its answer. Raises `DataError`.
 
-    Columns go by their usual names (`input` or `question`, `output` or `answer`, `model`, `reference`).
+    Columns go by their usual names (`input` or `question`, `output` or `answer`, `model`, `reference`). Of several files
+    a row that names no model is by what its file is called.
     """
+    given_rows = list(rows)
+    files = len({row.file for row in given_rows})
     answers: dict[str, dict[str, Any]] = {}
     references: dict[str, Any] = {}
-    for row in rows:
-        question, target, answer = need(row, "input"), need(row, "model"), _value(row, "output")
+    for row in given_rows:
+        target = Path(row.file).stem if files > 1 and find(row, "model") is None else need(row, "model")
+        question, answer = need(row, "input"), _value(row, "output")
         if not isinstance(question, str) or not target:
             raise DataError(f"{row.place}: an answer needs a question (a text) and the model that gave it", "bad_json")
         if answer is None:

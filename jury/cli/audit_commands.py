@@ -148,9 +148,12 @@ def rank(
     ),
     name_b: Annotated[str, typer.Option(metavar="FIELD", help="The row's field that names response B's.")] = "model_b",
     answers: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            metavar="FILE", help="Answers of many targets (question, model, answer).", rich_help_panel=_CONTEST
+            metavar="FILE",
+            help="Answers of many targets (question, model, answer); or one file of each, given several times or as "
+            "'bots/*.jsonl'.",
+            rich_help_panel=_CONTEST,
         ),
     ] = None,
     comparisons: Annotated[

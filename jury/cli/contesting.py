@@ -31,9 +31,9 @@ _SAMPLE = 100  # pairs that a quote looks at
 
 @dataclass(frozen=True, slots=True)
 class ContestOptions:
-    """What was asked for. `answers`: the file of answers; None: nobody is asked."""
+    """What was asked for. `answers`: the files of answers; without any nobody is asked."""
 
-    answers: str | None = None
+    answers: Sequence[str] = ()
     comparisons: int = 100
     config: str | None = None
     judges: Sequence[str] = ()
@@ -51,14 +51,15 @@ def held(folders: Sequence[str], options: ContestOptions) -> int | None:
 
     Raises `ConfigError`, `DataError`.
     """
-    if options.answers is None:
+    if not options.answers:
         if options.config or options.judges or options.criteria or options.estimate or options.yes:
             raise ConfigError("--config, --judges, --criteria, --estimate and --yes belong to --answers FILE")
         return None
     if len(folders) != 1:
         raise ConfigError(f"a contest is kept in one run folder, got {len(folders)}")
     folder = Path(folders[0])
-    given = pool(rows(options.answers, mapping=parse_map(options.map) or None))
+    columns = {"id": "", **parse_map(options.map)}  # ids may be the questions': a pair has one of its own
+    given = pool(rows(list(options.answers), mapping=columns))
     spec = _spec(options)
     quote = _quote(given, spec, folder, options)
     if options.estimate:
