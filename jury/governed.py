@@ -179,16 +179,23 @@ class Admitted:
             throttle.went_well(self._entered)
         elif outcome is not None and outcome.kind in _TURNED_AWAY:
             throttle.was_turned_away(self._entered, outcome.retry_after_s)
-        throttle.leave(self._entered, _taken(usage) - self._likely[1] if usage else 0.0)
+        lost = outcome is None or (not isinstance(outcome, Reply) and _may_be_paid(outcome))
+        throttle.leave(self._entered, self._took(outcome, lost) - self._likely[1])
         if self._budget is None:
             return
-        lost = outcome is None or (not isinstance(outcome, Reply) and _may_be_paid(outcome))
         if isinstance(outcome, Reply) or usage is not None:
             self._budget.settle(self._most, usage.cost if usage else None)
         elif lost:
             self._budget.settle(self._most, None, unsure=True)
         else:
             self._budget.settle(self._most, 0.0)  # turned away or refused: not paid
+
+    def _took(self, outcome: Reply | CallError | None, lost: bool) -> float:
+        """Tokens that the call took: as many as were expected where nobody says, none where it was refused unread."""
+        if outcome is not None and outcome.usage is not None:
+            return _taken(outcome.usage)
+        unread = isinstance(outcome, CallError) and not lost and outcome.kind not in _TURNED_AWAY
+        return 0.0 if unread else self._likely[1]
 
 
 def _may_be_paid(error: CallError) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury import ConfigError, Reply, Request, Turn, Usage
+from jury import ConfigError, ProviderError, Reply, Request, Turn, Usage
 from jury.calls import call
 from jury.governed import Governed
 from jury.limits import START, Limits, Pace, Throttle
@@ -222,6 +222,27 @@ def test_no_minute_has_more_tokens_than_allowed_though_nobody_knows_them_before(
     took = run(main())
     assert within_a_minute(log) <= 60_000 * 1.02  # of replies that are longer than those so far
     assert sum(n for _, n in log) / took > 0.8 * 1000  # and the allowance is used
+
+
+def test_what_a_provider_has_not_read_took_no_tokens():
+    class Absent:
+        name = "absent"
+
+        async def complete(self, request):
+            raise error
+
+    async def main():
+        governed = Governed(Absent(), Throttle(Limits(tokens_per_minute=6000), now))
+        request = Request("m", "", (Turn("user", "x" * 400),))
+        for _ in range(20):
+            with pytest.raises(ProviderError):
+                await call(governed, request, clock=now)
+        return now()
+
+    error = ProviderError("connection", "refused", context={"unsent": True})
+    assert run(main()) == 0
+    error = ProviderError("connection", "reset")  # nobody knows how far it came
+    assert run(main()) > 60
 
 
 def test_who_is_cancelled_in_line_takes_no_place():
