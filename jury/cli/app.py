@@ -19,7 +19,7 @@ HELP = "Juries of judges: verdicts on the outputs of models and agents, with who
 COMMANDS = {
     "demo": "A first run without any key: a small local model and functions judge shipped items.",
     "judge": "Is each answer in a file good enough?",
-    "compare": "Which of two answers in each row of a file is better?",
+    "compare": "Which of two answers is better, in each row of a file or in two files?",
     "render": "The exact text that each judge would get for one row. Calls nobody.",
     "check": "Is everything in place: the prompt, the judges and their keys, the data?",
     "session": "Did the agent do its job in a recorded session? By policy, tone, tool use, ...",
