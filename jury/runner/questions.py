@@ -60,9 +60,14 @@ def check_contexts(spec: RunSpec, jury: AnyJury) -> None:
 
 
 def check_context(jury: AnyJury, entry: Entry) -> None:
-    """The same for a session that a target is still to make: before that is paid."""
-    if isinstance(jury, SessionJury) and entry.point is not None:
-        jury.check_context(entry.point.context)
+    """The same for one session, which is named; for one that a target is still to make before that is paid."""
+    one = entry.point or entry.recording
+    errored = entry.recording is not None and entry.recording.session.error is not None  # which is not judged
+    if isinstance(jury, SessionJury) and one is not None and not errored:
+        try:
+            jury.check_context(one.context)
+        except ConfigError as error:
+            raise ConfigError(f"{entry.item.id}: {error}") from None
 
 
 async def judged(jury: AnyJury, entry: Entry) -> PanelResult | Comparison:

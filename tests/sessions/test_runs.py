@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -250,8 +251,20 @@ def test_sessions_that_bring_their_context(folder: Path) -> None:
 
 def test_a_session_that_lacks_its_context_is_named(folder: Path) -> None:
     rows = [{"session": "a.jsonl", "context": "rules.md"}, "b.jsonl"]
-    with pytest.raises(ConfigError, match="b: policy needs a context"):
+    with pytest.raises(ConfigError, match=r"^b: policy needs a context"):
         run_sync(config(folder, judges("x"), data=rows, criteria="policy", context=None), folder / "run")
+
+
+def test_what_is_in_flight_is_finished_when_a_session_lacks_its_context(folder: Path) -> None:
+    async def slow(output: str) -> str:
+        await asyncio.sleep(0.05)
+        return "PASS"
+
+    rows = [{"session": "a.jsonl", "context": "rules.md"}, "b.jsonl"]
+    spec = config(folder, [JudgeSpec(function=slow, id="slow")], data=rows, criteria="policy", context=None)
+    with pytest.raises(ConfigError, match=r"^b: policy needs a context"):
+        run_sync(spec, folder / "run")
+    assert [(item.id, result.value) for item, result in Run.open(folder / "run").results()] == [("a", "PASS")]
 
 
 def test_a_broken_line_ends_the_run_with_its_place(folder: Path) -> None:

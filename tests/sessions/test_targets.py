@@ -203,7 +203,7 @@ def test_the_budget_and_the_estimate_know_the_agent(tmp_path: Path) -> None:
 
 def test_a_missing_context_is_told_before_the_agent_runs(tmp_path: Path) -> None:
     agent, judge = Agent(), JudgeSpec("scripted/j", provider=ScriptedProvider(reply))
-    with pytest.raises(ConfigError, match="policy needs a context"):
+    with pytest.raises(ConfigError, match=r"^t0: policy needs a context"):
         run_sync(spec_of(agent).with_changes(jury={"criteria": ["policy"], "judges": [judge]}), tmp_path)
     assert agent.asked == []
 
