@@ -8,12 +8,15 @@ import random
 import pytest
 
 from jury import JudgeSpec, ScriptedProvider, llm_jury
+from jury.cli import audit_words
 from jury.cli.__main__ import main
 from jury.cli.audit_words import table
 from jury.providers import prices, registry
 from jury.providers.prices import Price
+from jury.report import words as report_words
 from jury.results import Usage
 from jury.runner import RunSpec, run_sync
+from jury.stats import Estimate
 from tests.audit.runs import pairwise, pointwise
 
 
@@ -49,6 +52,8 @@ def test_calibrate_prints_and_keeps(folder, capsys):
     assert code == 0
     for word in ("people's", "TPR", "kappa", "disagreements", "weights: labelled", "[", "panel"):
         assert word in out, word
+    assert " ".join(out.split()).endswith("in a configuration: votes count by these weights")
+    assert "the rate people would give, beside the panel's" in " ".join(out.split())
     assert (folder / "run" / "calibration.json").exists()
     code, out, _ = jury(
         capsys,
@@ -62,6 +67,12 @@ def test_calibrate_prints_and_keeps(folder, capsys):
     )
     data = json.loads(out)
     assert (data["n_labels"], data["weights"]["source"]) == (80, "labels")
+
+
+def test_nothing_is_no_negative_number():
+    small = Estimate(-0.001, -0.004, 0.004)
+    assert audit_words.number(small) == "0.00 [0.00, 0.00]"
+    assert report_words.number(small).text == "0.00 (0.00 to 0.00)"
 
 
 def test_the_test_part_is_spent_and_said_so(folder, capsys):

@@ -51,8 +51,8 @@ class Pool:
 def pool(rows: Iterable[Row]) -> Pool:
     """Answers as they are read: each row a question, a `model` and its answer. Raises `DataError`.
 
-    Columns go by their usual names (`input` or `question`, `output` or `answer`, `model`, `reference`). Of several files
-    a row that names no model is by what its file is called.
+    Columns go by their usual names (`input` or `question`, `output` or `answer`, `model`, `reference`). Where
+    there are several files, a row that names no model goes by the name of its file.
     """
     given_rows = list(rows)
     files = len({row.file for row in given_rows})

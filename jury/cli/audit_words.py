@@ -42,8 +42,8 @@ def number(estimate: Estimate, digits: int = 2) -> str:
     if estimate.value is None:
         return f"undefined: {estimate.why}"
     ends = estimate.interval
-    interval = f" [{ends[0]:.{digits}f}, {ends[1]:.{digits}f}]" if ends else ""
-    return f"{estimate.value:.{digits}f}{interval}"
+    interval = f" [{ends[0]:z.{digits}f}, {ends[1]:z.{digits}f}]" if ends else ""
+    return f"{estimate.value:z.{digits}f}{interval}"
 
 
 UNKNOWN = "n/a"

@@ -43,7 +43,9 @@ from jury.cli.audit_words import (
     table,
     told,
 )
+from jury.cli.calling import called
 from jury.cli.consoles import write
+from jury.cli.rates import quoted
 from jury.cli.tables import facts, stdout
 from jury.errors import ConfigError
 from jury.stats import Estimate
@@ -101,7 +103,16 @@ def calibrate(options: CalibrateOptions) -> int:
         left = len(given) - len(kept)
         was = "was" if left == 1 else "were"
         told([f"{count(left, 'label')} on items that were not drawn at random {was} left out"])
+    if not options.criterion:
+        facts(stdout(), list(_after(options.folder, found)))
     return exits.OK
+
+
+def _after(folder: str, found: Calibration) -> Iterator[tuple[str, str]]:
+    """What to try next with a calibration that is kept."""
+    yield "next", f"{called()} report {quoted(folder)}   the rate people would give, beside the panel's"
+    if found.weights.source != "none":
+        yield "", f"aggregator: {folder}   in a configuration: votes count by these weights"
 
 
 _SHOWN = (

@@ -33,8 +33,8 @@ def number(found: Estimate, digits: int = 2) -> Rate:
     if found.value is None:
         return _made(found, None, UNDEFINED)
     ends = found.interval
-    interval = f" ({ends[0]:.{digits}f} to {ends[1]:.{digits}f})" if ends else ""
-    return _made(found, None, f"{found.value:.{digits}f}{interval}")
+    interval = f" ({ends[0]:z.{digits}f} to {ends[1]:z.{digits}f})" if ends else ""
+    return _made(found, None, f"{found.value:z.{digits}f}{interval}")
 
 
 def points(found: Estimate) -> Rate:

@@ -11,8 +11,13 @@ function estimateOf(estimate) {
 
 function numberOf(estimate) {
   if (estimate.value === null) return "–";
-  const ends = estimate.low === null ? "" : ` [${estimate.low.toFixed(2)}, ${estimate.high.toFixed(2)}]`;
-  return estimate.value.toFixed(2) + ends;
+  const ends = estimate.low === null ? "" : ` [${twoPlaces(estimate.low)}, ${twoPlaces(estimate.high)}]`;
+  return twoPlaces(estimate.value) + ends;
+}
+
+// Nothing is no negative number.
+function twoPlaces(value) {
+  return value.toFixed(2).replace("-0.00", "0.00");
 }
 
 // A share and its interval on a line from 0 to 100; the figures beside it say the same.
