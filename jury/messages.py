@@ -21,6 +21,7 @@ from jury.shapes import (
     Object,
     Turn,
     Typed,
+    call_of,
     kind_of,
     part_text,
     read_turns,
@@ -244,17 +245,27 @@ def _pieces(turn: Turn) -> list[OutputItem]:
     return [*pieces, *calls]
 
 
+def _with_calls(output: Output) -> Output:
+    """The output with calls as its maker had them (a chat message's, a Responses item, a block) read as `ToolCall`."""
+    calls: list[ToolCall] = []
+    for i, given in enumerate(cast("Sequence[Any]", output.tool_calls)):
+        where = f"Output.tool_calls[{i}]"
+        calls.append(given if isinstance(given, ToolCall) else call_of(_entry(given, where), where))
+    made = {id(given): call for given, call in zip(output.tool_calls, calls, strict=True)}
+    items = [made.get(id(item), item) for item in output.items]  # where no items were given they hold the same calls
+    return replace(output, tool_calls=calls, items=items)
+
+
 def _checked(output: Output) -> Output:
     """The output itself. Raises `DataError` where a caller put something else into it."""
     for name in ("text", "reasoning"):
         if not isinstance(getattr(output, name), str):
             raise DataError(f"Output.{name} is {kind_of(getattr(output, name))}; expected a text", "wrong_type")
+    if not all(isinstance(call, ToolCall) for call in output.tool_calls):
+        output = _with_calls(output)
     for i, item in enumerate(output.items):
         if not isinstance(item, Text | Reasoning | ToolCall):
             raise DataError(f"Output.items[{i}] is {kind_of(item)}; expected Text, Reasoning or ToolCall", "wrong_type")
-    for i, call in enumerate(output.tool_calls):
-        if not isinstance(call, ToolCall):
-            raise DataError(f"Output.tool_calls[{i}] is {kind_of(call)}; expected ToolCall", "wrong_type")
     if output.error is not None and not isinstance(output.error, TargetError):
         raise DataError(f"Output.error is {kind_of(output.error)}; expected TargetError or a text", "wrong_type")
     if output.value is not None and not output.items:  # the text of a value given alone

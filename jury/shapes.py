@@ -191,16 +191,16 @@ def _calls(item: Object, where: str) -> list[ToolCall]:
     calls: Any = item.get("tool_calls") or []
     if not isinstance(calls, list):
         raise DataError(f"{where}.tool_calls is {kind_of(calls)}; expected a list", "wrong_type")
-    read = [_call(c, f"{where}.tool_calls[{i}]") for i, c in enumerate(cast("list[Any]", calls))]
+    read = [call_of(c, f"{where}.tool_calls[{i}]") for i, c in enumerate(cast("list[Any]", calls))]
     if item.get("function_call"):
-        read.append(_call(item["function_call"], f"{where}.function_call"))
+        read.append(call_of(item["function_call"], f"{where}.function_call"))
     return read
 
 
 def _own_message(message: Message, where: str) -> list[Turn]:
     if not isinstance(message.role, str):
         raise DataError(f"{where}.role is {kind_of(message.role)}; expected a text", "wrong_type")
-    calls = [c if isinstance(c, ToolCall) else _call(c, f"{where}.tool_calls") for c in message.tool_calls]
+    calls = [c if isinstance(c, ToolCall) else call_of(c, f"{where}.tool_calls") for c in message.tool_calls]
     if message.kind == "reasoning":
         return [Turn(message.role, [Reasoning(text_of(message.content))], calls)]
     return _split(Turn(message.role, message.content, calls, message.name, message.tool_call_id), where)
@@ -219,7 +219,7 @@ def _split(turn: Turn, where: str) -> list[Turn]:
             results.append(_result(part))
             continue
         if sort == "call":
-            found.append(part if isinstance(part, ToolCall) else _call(part, f"{where}[{i}]"))
+            found.append(part if isinstance(part, ToolCall) else call_of(part, f"{where}[{i}]"))
         parts.append(part)
     turn.content = parts
     known = [(c.name, c.id) for c in turn.calls[: len(found)]]
@@ -236,7 +236,7 @@ def _result(part: Object) -> Turn:
     return Turn("tool", content, call_id=call_id, is_error=part.get("is_error") is True)
 
 
-def _call(entry: Any, where: str) -> ToolCall:
+def call_of(entry: Any, where: str) -> ToolCall:
     if not isinstance(entry, dict):
         raise DataError(f"{where} is {kind_of(entry)}; expected an object with the name of a tool", "not_object")
     item = cast("Object", entry)

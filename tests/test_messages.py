@@ -335,7 +335,8 @@ def test_an_error_is_a_text_or_an_object_and_not_empty(error: Any) -> None:
         ([{"role": "assistant", "tool_calls": ["x"]}], r"output\[0\]\.tool_calls\[0\] is a text"),
         (Output(text=5), r"Output\.text is a value of type int; expected a text"),  # type: ignore[arg-type]
         (Output(items=["a"]), r"Output\.items\[0\] is a text"),  # type: ignore[list-item]
-        (Output("a", tool_calls=[{"name": "f"}], items=[Text("a")]), r"Output\.tool_calls\[0\] is an object"),  # type: ignore[list-item]
+        (Output("a", tool_calls=[{"id": "f"}]), r"Output\.tool_calls\[0\] is a tool call without a name"),  # type: ignore[list-item]
+        (Output("a", tool_calls=["f"]), r"Output\.tool_calls\[0\] is a text"),  # type: ignore[list-item]
         (Output(error=5), r"Output\.error is a value of type int"),  # type: ignore[arg-type]
         (Message(5), r"output\[0\]\.role is a value of type int"),  # type: ignore[arg-type]
     ],
@@ -464,3 +465,22 @@ def test_tuples_and_mappings_are_read_like_lists_and_objects() -> None:
     frozen = tuple(MappingProxyType(json.loads(json.dumps(m))) for m in CHAT)
     assert to_output(frozen) == to_output(CHAT)
     assert to_messages(DataPoint(MappingProxyType({"messages": frozen}))) == to_messages(DataPoint(CHAT))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": '{"a": 1}'},
+        {"type": "tool_use", "id": "c", "name": "f", "input": {"a": 1}},
+        {"name": "f", "arguments": {"a": 1}, "id": "c"},
+    ],
+    ids=["chat", "responses", "block", "plain"],
+)
+def test_the_calls_of_an_output_may_be_as_their_maker_had_them(given: dict[str, Any]) -> None:
+    arguments = given.get("function", given).get("arguments", {"a": 1})
+    wanted = ToolCall("f", arguments, 3, "c")
+    told: Any = [{**given, "result": 3}, ToolCall("g")]
+    output = to_output(Output("Done.", tool_calls=told))
+    assert output == Output("Done.", tool_calls=[wanted, ToolCall("g")])
+    assert to_output(Output("Done.", tool_calls=[told[0], told[0]])).tool_calls == (wanted, wanted)
