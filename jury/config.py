@@ -14,15 +14,17 @@ Keys stand in the environment, never in this file. On the command line a judge m
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
 from jury.errors import ConfigError, install
 
 FILE = "jury.yaml"
+_DEEPEST, _MOST_NODES = 100, 1_000_000  # of a YAML file, its aliases unfolded
 _KNOWN = ("judges", "providers", "prices")
 
 
@@ -81,18 +83,43 @@ def read(path: Path) -> Config:
 
 def read_yaml(path: Path) -> Any:
     """What a YAML file holds. Raises `ConfigError`, one line, with the file's own line or near files."""
-    import yaml
-
     try:
-        return yaml.load(path.read_text("utf-8-sig"), _once())
+        text = path.read_text("utf-8-sig")
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file{_near(path)}") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not a readable YAML file: not UTF-8 (byte {error.start})") from None
+    return parse_yaml(text, path)
+
+
+def parse_yaml(text: str, path: Path, *, what: str = "", first: int = 1) -> Any:
+    """What a YAML text holds. `what`: which part of the file it is, `first`: the line on which it begins.
+
+    Raises `ConfigError` for a key that stands twice too, and for aliases that unfold without end.
+    """
+    import yaml
+
+    try:
+        made = yaml.load(text, _once())
     except (yaml.YAMLError, RecursionError) as error:
-        raise ConfigError(yaml_fault(path, error)) from None
+        raise ConfigError(f"{what}{yaml_fault(path, error, first)}") from None
+    level, left = [made], _MOST_NODES
+    for _ in range(_DEEPEST):
+        level = list(islice((inner for outer in level for inner in _inner(outer)), left))
+        left -= len(level)
+        if not level:
+            return made
+        if not left:
+            break
+    raise ConfigError(f"{what}{path} is not a readable YAML file: its aliases unfold into too much")
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast("dict[Any, Any]", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
 
 
 def _once() -> Any:

@@ -36,6 +36,8 @@ def declared_fields(meta: Object, name: str) -> dict[str, Any]:
 def check_forms(name: str, fields: Object) -> None:
     """Raises `ConfigError` for a form that there is not."""
     for key, form in fields.items():
+        if not key.strip():
+            raise ConfigError(f"{name}: a field without a name")
         if not _is_form(form):
             raise ConfigError(
                 f"{name}: field {key}: a form is string, boolean, integer, a list of one of them, or [{{name: form}}], "

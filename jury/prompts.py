@@ -8,6 +8,7 @@ what is rendered (system and user text), so that an edit without a new version s
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -15,12 +16,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
-from jury.config import yaml_fault
+from jury.config import parse_yaml
 from jury.errors import ConfigError
 
 PROMPT_FILE, SYSTEM_FILE = "prompt.md", "system.md"
 UNVERSIONED = "0"
 _FENCE = "---"
+_LONGEST = 80  # characters of a name in an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +72,18 @@ def names() -> tuple[str, ...]:
 @lru_cache(maxsize=256)
 def shipped(name: str) -> PromptSpec:
     """A shipped prompt. Raises `ConfigError` with the nearest names for one that does not exist."""
-    folder = library() / name
-    if not (folder / PROMPT_FILE).is_file():
-        near = get_close_matches(name, names(), 3) or names()
-        raise ConfigError(f"no prompt named {name!r}; nearest: {', '.join(near)}")
-    return read(folder)
+    if name not in names():
+        near = get_close_matches(name[:_LONGEST], names(), 3) or names()
+        raise ConfigError(f"no prompt named {name[:_LONGEST]!r}; nearest: {', '.join(near)}")
+    return read(library() / name)
 
 
 def load(name_or_path: str | Path) -> PromptSpec:
     """A prompt by its shipped name or by the path of its folder or file. Raises `ConfigError`."""
-    path = Path(name_or_path)
-    return read(path) if path.exists() else shipped(str(name_or_path))
+    if not isinstance(cast("Any", name_or_path), str | Path):
+        raise ConfigError(f"a prompt is named by a text or a path, got {type(name_or_path).__name__}")
+    there = bool(name_or_path) and os.path.exists(name_or_path)  # False, too, for what can be no path
+    return read(Path(name_or_path)) if there else shipped(str(name_or_path))
 
 
 def read(path: Path) -> PromptSpec:
@@ -112,15 +115,10 @@ def _split(text: str, file: Path) -> tuple[Mapping[str, Any], str]:
     lines = text.split("\n")
     if lines[0].rstrip() != _FENCE:
         return {}, text.rstrip("\n")
-    import yaml  # only where there is front matter
-
     end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() == _FENCE), None)
     if end is None:
         raise ConfigError(f"{file}: the front matter opened by `---` in line 1 is never closed")
-    try:
-        meta: Any = yaml.safe_load("\n".join(lines[1:end])) or {}
-    except yaml.YAMLError as error:
-        raise ConfigError(f"the front matter of {yaml_fault(file, error, first=2)}") from None
+    meta: Any = parse_yaml("\n".join(lines[1:end]), file, what="the front matter of ", first=2) or {}
     if not isinstance(meta, dict):
         raise ConfigError(f"{file}: the front matter must be a mapping")
     return cast("dict[str, Any]", meta), "\n".join(lines[end + 1 :]).strip("\n")

@@ -287,7 +287,12 @@ def test_fields_are_asked_of_pairs_too(tmp_path):
 
 @pytest.mark.parametrize(
     ("fields", "says"),
-    [({"value": "string"}, "cannot be named value"), ({"x": "text"}, "field x: a form is"), ([1], "are a mapping")],
+    [
+        ({"value": "string"}, "cannot be named value"),
+        ({"x": "text"}, "field x: a form is"),
+        ([1], "are a mapping"),
+        ({" ": "string"}, "without a name"),
+    ],
 )
 def test_fields_that_cannot_be_asked_for_are_told(tmp_path, fields, says):
     spec = load(write(tmp_path, fields=fields))

@@ -28,6 +28,11 @@ from jury.streams import as_completed
 from jury.summary import Summary
 from jury.tasks import Limiter, together
 
+# Nine lists, each of nine of the one before: four hundred million entries, and each list is there once.
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
 
 @pytest.fixture
 def clean(monkeypatch, tmp_path):
@@ -93,6 +98,11 @@ def test_own_prompts_are_files_with_or_without_front_matter(tmp_path):
         ("---\nname: x\n", "never closed"),
         ("---\n[1]\n---\nx", "mapping"),
         ("---\na: [\n---\n", "YAML"),
+        ("---\nname: x\nname: y\n---\nz", "line 3.*'name' stands twice"),
+        ("---\nfields: {a: string, a: integer}\n---\nz", "'a' stands twice"),
+        (f"---\na: {'[' * 5000}{']' * 5000}\n---\nz", "nested too deep"),
+        ("---\na: &a [*a]\n---\nz", "unfold into too much"),
+        (f"---\n{BOMB}---\nz", "unfold into too much"),
     ):
         fronted.write_text(content, "utf-8")
         with pytest.raises(ConfigError, match=says):
@@ -100,6 +110,18 @@ def test_own_prompts_are_files_with_or_without_front_matter(tmp_path):
     fronted.write_bytes(b"caf\xe9")
     with pytest.raises(ConfigError, match="UTF-8"):
         prompts.load(fronted)
+
+
+def test_aliases_of_a_usual_length_are_read(tmp_path):
+    (tmp_path / "own.md").write_text("---\na: &a {x: [1, 2]}\nb: *a\nc: {<<: *a, x: 3}\n---\ntext", "utf-8")
+    assert prompts.load(tmp_path / "own.md").meta == {"a": {"x": [1, 2]}, "b": {"x": [1, 2]}, "c": {"x": 3}}
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "a\0b", "", "../pointwise", 5, None, b"pointwise"])
+def test_what_can_be_no_prompt_is_told_in_a_word(clean, name):
+    with pytest.raises(ConfigError) as refused:
+        prompts.load(name)
+    assert len(str(refused.value)) < 500
 
 
 @pytest.mark.parametrize(
@@ -297,8 +319,11 @@ def test_rows_that_fail_cost_no_result(ordered, asynchronous):
 
 def test_closing_a_stream_early_leaves_no_strays():
     cancelled = []
+    begun = asyncio.Event()
 
     async def work(i):
+        if i == 1:
+            begun.set()
         try:
             await asyncio.sleep(0 if i == 0 else 60)
         except asyncio.CancelledError:
@@ -314,7 +339,7 @@ def test_closing_a_stream_early_leaves_no_strays():
     async def collect():
         stream = as_completed(rows(), work, 9, ordered=False)
         assert await anext(stream) == 0
-        await asyncio.sleep(0.01)
+        await asyncio.wait_for(begun.wait(), 120)
         await stream.aclose()
         return [t for t in asyncio.all_tasks() if t is not asyncio.current_task()]
 
