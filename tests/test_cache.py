@@ -92,7 +92,7 @@ def test_processes_share_it(path):
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(60)
+        worker.join(120)
         assert worker.exitcode == 0
     cache = SqliteCache(path)
     assert all(cache.get(k) == k for k in KEYS)

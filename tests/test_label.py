@@ -622,7 +622,7 @@ def test_the_browser_is_opened_without_the_token_on_a_command_line(tmp_path, mon
         return True
 
     def served(self: Any, sockets: Any) -> None:
-        closed.wait(10)
+        closed.wait(120)
 
     monkeypatch.setattr(webbrowser, "open", browser)
     monkeypatch.setenv("DISPLAY", ":0")

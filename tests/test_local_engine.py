@@ -15,7 +15,7 @@ from jury.errors import ConfigError, MissingExtra, ProviderError
 from jury.providers import local_engine
 from jury.providers.local_engine import Engine, Queue, Room, alike, read_chunks, tokens_at_most
 
-WAIT_S = 20.0
+WAIT_S = 120.0
 
 
 def chunk(content: str | None = None, finish: str | None = None, **more: Any) -> dict[str, Any]:

@@ -244,14 +244,20 @@ def test_results_dump_and_load_equal():
 
 
 def test_many_items_in_order_and_as_completed():
+    another = asyncio.Event()
+
     async def judge(case):
-        await asyncio.sleep(0.02 if case.output == "0" else 0)
+        if case.output == "0":
+            await asyncio.wait_for(another.wait(), 120)
+        another.set()
         return True
 
     jury = llm_jury(criteria="c", judges=[judge], max_concurrency=4)
     rows = [{"input": "q", "output": str(i), "id": str(i)} for i in range(9)]
 
     async def collect(ordered):
+        nonlocal another
+        another = asyncio.Event()
         return [r.item_id async for r in jury.judge_many(rows, ordered=ordered)]
 
     assert asyncio.run(collect(True)) == [str(i) for i in range(9)]

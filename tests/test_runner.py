@@ -242,7 +242,10 @@ def test_a_full_disk_ends_the_pass_and_the_run_goes_on_later(tmp_path, monkeypat
 
 
 def test_cancelling_leaves_a_folder_that_goes_on(tmp_path):
+    asked = asyncio.Event()
+
     async def never(request):
+        asked.set()
         await asyncio.sleep(60)
         raise AssertionError
 
@@ -251,7 +254,7 @@ def test_cancelling_leaves_a_folder_that_goes_on(tmp_path):
 
     async def cancelled():
         task = asyncio.ensure_future(run(spec_of(slow), tmp_path))
-        await asyncio.sleep(0.05)
+        await asyncio.wait_for(asked.wait(), 120)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

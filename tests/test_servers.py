@@ -167,7 +167,7 @@ def test_bodies_that_are_no_reply(call: Asked) -> None:
 
 def test_silence_meets_the_clients_deadline() -> None:
     with ProviderServer(ps.hang()) as server, pytest.raises(openai.APITimeoutError):
-        asyncio.run(chat(server, timeout=0.05))
+        asyncio.run(chat(server, timeout=0.5))
     assert server.count() == 1
 
 
@@ -201,7 +201,7 @@ def test_requests_in_flight_and_connections_are_counted() -> None:
             await asyncio.gather(*calls)
             await client.chat.completions.create(model="m", messages=asked)
 
-    with ProviderServer(ps.reply("late").after(0.1)) as server:
+    with ProviderServer(ps.reply("late").once_in_flight(5)) as server:
         asyncio.run(run(server))
     assert (server.count(), server.peak_in_flight, server.connections) == (6, 5, 5)
 

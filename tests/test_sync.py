@@ -58,14 +58,14 @@ def test_rows_that_wait_hold_up_nobody_elses_calls():
 
     def rows():
         reached.set()
-        assert release.wait(60)
+        assert release.wait(120)
         yield {"output": "o"}
 
     got = []
     other = threading.Thread(target=lambda: got.extend(jury.judge_many_sync(rows())))
     other.start()
     try:
-        assert reached.wait(60)
+        assert reached.wait(120)
         assert jury.judge_sync(output="o").passed  # on the same loop
     finally:
         release.set()
@@ -100,7 +100,7 @@ def test_an_interrupt_leaves_as_such_and_the_edge_goes_on():
         "    print('interrupted', error.__context__, got)\n"
         "print(jury.judge_sync(output='fast').value)\n"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert ran.stdout in ("interrupted None [True]\nTrue\n", "interrupted None []\nTrue\n")
     assert ran.stderr == ""
 
@@ -144,7 +144,7 @@ def test_a_forked_process_has_a_loop_and_threads_of_its_own():
     )
     child = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
     try:
-        assert child.wait(60) == 0
+        assert child.wait(120) == 0
     finally:
         if child.poll() is None:
             os.killpg(child.pid, signal.SIGKILL)

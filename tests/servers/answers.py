@@ -20,20 +20,26 @@ _numbers = itertools.count(1)
 class Answer:
     """One answer. `body`: bytes, a text, or a JSON value; or a function of the request's style and model.
 
-    `delay_s` waits before answering. `action`: `reset` (RST instead of an answer), `close` (no byte, then FIN), `cut`
-    (half of the body, then FIN), `raw` (the body's bytes as they are, without an HTTP head).
+    `delay_s` waits before answering, `together` until so many requests are in flight. `action`: `reset` (RST instead of
+    an answer), `close` (no byte, then FIN), `cut` (half of the body, then FIN), `raw` (the body's bytes as they are,
+    without an HTTP head).
     """
 
     body: Any = b""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_s: float = 0.0
+    together: int = 0
     action: Action = "answer"
     content_type: str = "application/json"
 
     def after(self, seconds: float) -> Answer:
         """The same answer, `seconds` later."""
         return replace(self, delay_s=seconds)
+
+    def once_in_flight(self, requests: int) -> Answer:
+        """The same answer, once so many requests have been in flight at a time; in a minute all the same."""
+        return replace(self, together=requests)
 
     def with_headers(self, **headers: str) -> Answer:
         """The same answer with more headers; `_` in a name stands for `-`."""

@@ -14,6 +14,7 @@ Speaks HTTP/1.1 with keep-alive; no streaming, no TLS, no chunked requests.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import socket
 import struct
@@ -165,12 +166,12 @@ class ProviderServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._ready.wait(10)
+        assert self._ready.wait(120)
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
+        self._thread.join(120)
         if self.errors and kind is None:
             raise self.errors[0]
 
@@ -193,11 +194,14 @@ class ProviderServer:
         self._ready.set()
         await self._stop.wait()
         server.close()
+        for _ in range(5):  # whoever was accepted just now gets a task, which ends with the others
+            await asyncio.sleep(0)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        stopped = False
         try:
             while (request := await self._read(reader)) is not None:
                 self._in_flight += 1
@@ -206,6 +210,8 @@ class ProviderServer:
                     answer = self._choose(request)
                     if answer.delay_s:
                         await asyncio.sleep(answer.delay_s)
+                    if answer.together:
+                        await self._crowd(answer.together)
                 finally:
                     self._in_flight -= 1
                 if not _send(writer, request, answer):
@@ -213,8 +219,17 @@ class ProviderServer:
                 await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):
             pass  # the client went away, as a cancelled call does
+        except asyncio.CancelledError:
+            stopped = True  # what a client does not read keeps no connection
+            raise
         finally:
-            writer.transport.abort() if writer.transport.is_closing() else writer.close()
+            writer.transport.abort() if stopped or writer.transport.is_closing() else writer.close()
+
+    async def _crowd(self, requests: int) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(60):
+                while self.peak_in_flight < requests:  # noqa: ASYNC110 - a count, not an event
+                    await asyncio.sleep(0.01)
 
     async def _read(self, reader: asyncio.StreamReader) -> Recorded | None:
         try:
