@@ -22,6 +22,7 @@ from jury.aggregation import Ballot, Decision, Rule, decide
 from jury.errors import ConfigError
 from jury.scales import Numeric, Scale
 
+Checked = Literal["same", "differs"] | None
 REST, PEOPLE = "rest", "people"
 CHECK = 0.05
 
@@ -71,11 +72,11 @@ class OneVerdict:
 @dataclass(frozen=True, slots=True)
 class Course:
     """How a cascade went: the `tier` that settled the item (or the last one), whether it is left to people, and what
-    the full panel says of a verdict that was checked: `same` or `differs`."""
+    the full panel says of a verdict that was checked, also under `stop=0.98`: `same` or `differs`."""
 
     tier: int | None = None
     for_people: bool = False
-    checked: Literal["same", "differs"] | None = None
+    checked: Checked = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,12 +237,10 @@ class Escalation:
 
 def combined(courses: Sequence[Course]) -> Course:
     """Of an item with several panels, one for each criterion: the last tier that any of them asked."""
-    told = [c for c in courses if c.tier is not None]
-    if not told:
-        return Course()
-    checks = {c.checked for c in told}
+    checks = {c.checked for c in courses}
     checked = "differs" if "differs" in checks else "same" if "same" in checks else None
-    return Course(max(c.tier or 0 for c in told), any(c.for_people for c in told), checked)
+    tiers = [c.tier for c in courses if c.tier is not None]
+    return Course(max(tiers, default=None), any(c.for_people for c in courses), checked)
 
 
 def _tiers(given: Any) -> tuple[int | tuple[tuple[str, ...], ...], bool]:

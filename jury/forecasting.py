@@ -11,7 +11,7 @@ import logging
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from jury.aggregation import Rule
 from jury.errors import ConfigError
@@ -26,13 +26,15 @@ _RULES = ("mode", "majority")
 @dataclass(frozen=True, slots=True)
 class Foresight:
     """How well it goes. `checked` items were polled in full although the tree stood; on `differed` of them it would
-    have said something else. `bound` is the upper bound of its error when it was made, None while there is none.
+    have said something else. `bound` is the upper bound of its error when it was made, None while there is none; it
+    takes at least `needed` items that were learned.
     """
 
     learned: int
     checked: int
     differed: int
     bound: float | None
+    needed: int
 
 
 class Forecaster:
@@ -77,7 +79,7 @@ class Forecaster:
     @property
     def foresight(self) -> Foresight:
         bound = self._calibrated.bound if self._calibrated else None
-        return Foresight(self._seen, self._checked, self._differed, bound)
+        return Foresight(self._seen, self._checked, self._differed, bound, _least(self._error))
 
     @property
     def due(self) -> bool:
@@ -109,16 +111,16 @@ class Forecaster:
 
         return ask
 
-    def learn(self, votes: Sequence[Any]) -> None:
-        """The votes on an item that was polled in full: a label, or None for a vote for nothing."""
+    def learn(self, votes: Sequence[Any]) -> Literal["same", "differs"] | None:
+        """The votes on an item that was polled in full: a label, or None for a vote for nothing. Returns whether the
+        tree would have given the panel's verdict, None where there is no tree to compare."""
         row = tuple(code for code in self._codes(votes) if code is not None)
         self._seen += 1
         if len(self._rows) < MOST_ITEMS:
             self._rows.append(row)
         elif (place := self._draw.randrange(self._seen)) < MOST_ITEMS:
             self._rows[place] = row
-        if self._calibrated is not None:
-            self._check(row)
+        return None if self._calibrated is None else self._check(row)
 
     def fit(self) -> None:
         """Makes the tree anew from what was learned; may run in a thread."""
@@ -137,18 +139,19 @@ class Forecaster:
         finally:
             self.fitting = False
 
-    def _check(self, row: tuple[int, ...]) -> None:
+    def _check(self, row: tuple[int, ...]) -> Literal["same", "differs"] | None:
         import numpy as np
 
         from jury.stats.stopping import lower, verdicts
 
         calibrated = self._calibrated
         if max(row) >= calibrated.tree.shape.k:  # a vote for nothing that the tree does not know: everybody is asked
-            return
+            return None
         whole = np.array([row], dtype=np.int64)
         _, said = calibrated.tree.walk(whole)
         self._checked += 1
-        self._differed += int(said[0] != verdicts(whole, calibrated.tree.shape)[0])
+        differs = bool(said[0] != verdicts(whole, calibrated.tree.shape)[0])
+        self._differed += differs
         if lower(self._differed, self._checked, 0.95) > self._error:
             logger.warning(
                 "stopping early was wrong on %d of %d items that were polled in full: every item is polled again until "
@@ -158,6 +161,7 @@ class Forecaster:
             )
             self._calibrated = None
             self._next_fit = int(self._seen * _GROWTH) + 1
+        return "differs" if differs else "same"
 
     def _codes(self, votes: Sequence[Any]) -> list[int | None]:
         codes: list[int | None] = []

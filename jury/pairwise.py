@@ -10,6 +10,7 @@ from jury import factory, sync
 from jury.aggregation import Rule, decide, fold
 from jury.data import ResponsePair
 from jury.errors import ConfigError
+from jury.escalation import Checked
 from jury.judge import Case, JudgeSpec, Seat
 from jury.juries import BaseJury, Terms
 from jury.messages import to_output
@@ -80,14 +81,16 @@ class PairwiseJury(BaseJury):
             judgments = await together([one(case, i) for case in cases for i in repetitions])
             return _vote(seat, judgments, panel.rule, replacement, len(cases) == 2)
 
-        votes = await panel.vote(seats, poll, clock)
-        return clock.told(self._result(pair, panel, seats, votes))
+        votes, checked = await panel.vote(seats, poll, clock)
+        return clock.told(self._result(pair, panel, seats, votes, checked))
 
-    def _result(self, pair: ResponsePair, panel: Panel, seats: Sequence[Seat], votes: list[PairVote]) -> Comparison:
+    def _result(
+        self, pair: ResponsePair, panel: Panel, seats: Sequence[Seat], votes: list[PairVote], checked: Checked
+    ) -> Comparison:
         single = self.spec.assignment == "cyclic"
         foreseen = panel.foreseen(votes)
         decision = decide(votes, panel.rule, 1 if foreseen else panel.quorum(), len(seats), single=single)
-        course = panel.course(votes, decision)
+        course = panel.course(votes, decision, checked)
         explanation = decision.explanation
         flips = Counter(v.flip_kind for v in votes if v.flipped)
         if decision.value == INCONCLUSIVE and flips:

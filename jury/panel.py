@@ -17,7 +17,7 @@ from jury import config
 from jury.aggregation import Ballot, Decision, Rule
 from jury.clocks import ItemClock
 from jury.errors import ConfigError
-from jury.escalation import Course, Escalation, OneVerdict, Reading
+from jury.escalation import Checked, Course, Escalation, OneVerdict, Reading
 from jury.families import family
 from jury.forecasting import Forecaster, Unasked
 from jury.formats import ReplyFormat
@@ -203,11 +203,11 @@ class Panel:
             self._order = cheapest_first(self.seats, usual_costs(self.seats))
         return self._order
 
-    def course(self, votes: Sequence[Ballot], whole: Decision) -> Course:
-        """How a cascade went that ended with this decision; an empty one where there is none."""
+    def course(self, votes: Sequence[Ballot], whole: Decision, checked: Checked) -> Course:
+        """How a cascade went that ended with this decision; where there is none, what was `checked` alone."""
         how = self.spec.escalate
         if how is None:
-            return Course()
+            return Course(checked=checked)
         said = {v.judge: v for v in votes if not v.replacement}
         names = [[self.seats[i].name for i in tier] for tier in self.tiers]
         tiers = [[said[n] for n in tier if n in said] for tier in names]
@@ -228,11 +228,17 @@ class Panel:
         """The deadlines of one item."""
         return ItemClock(self.spec.vote_deadline_s, self.spec.item_deadline_s, item)
 
-    async def vote(self, seats: Sequence[Seat], poll: Poll[V], clock: ItemClock | None = None) -> list[V]:
-        """All votes on one item, stand-ins last. `poll(seat, replacement)` gives one judge's vote. Nobody stands in
-        after the item's time."""
+    async def vote(
+        self, seats: Sequence[Seat], poll: Poll[V], clock: ItemClock | None = None
+    ) -> tuple[list[V], Checked]:
+        """All votes on one item, stand-ins last, and what they say of stopping early where the item was to check that.
+
+        `poll(seat, replacement)` gives one judge's vote. Nobody stands in after the item's time.
+        """
+        checked: Checked = None
         if self.forecaster is not None:
-            votes, settled = await self._as_foreseen(self.forecaster, seats, poll, clock.item if clock else None)
+            item = clock.item if clock else None
+            votes, settled, checked = await self._as_foreseen(self.forecaster, seats, poll, item)
         elif self.spec.escalate is not None:
             votes, settled = await self._in_tiers(self.spec.escalate, seats, poll, clock.item if clock else None)
         elif not self.spec.stop or len(seats) < 2:
@@ -242,7 +248,7 @@ class Panel:
         reserve = self.stand_ins[: sum(v.failed for v in votes)]
         if reserve and not settled and not (clock is not None and clock.over):
             votes += await together([poll(s, True) for s in reserve])
-        return votes
+        return votes, checked
 
     def foreseen(self, votes: Sequence[Ballot]) -> bool:
         """Whether these votes are all there are because the rest would most likely not change the verdict, or because
@@ -265,9 +271,10 @@ class Panel:
         )
 
     def told(self, course: Course, votes: Sequence[Ballot]) -> tuple[str, ...]:
-        """What a result says about its cascade."""
+        """What a result says about its cascade, or about being polled to check when to stop."""
         if course.tier is None:
-            return ()
+            said = {"same": "the same", "differs": "something else"}.get(course.checked or "")
+            return (f"polled in full to check stop={self.spec.stop:g}: it would have said {said}",) if said else ()
         asked = f"{sum(not v.replacement for v in votes)} of {len(self.seats)} seats were asked"
         if course.checked is not None:
             told = f"settled by tier {course.tier}, and checked: {asked}, their verdict {course.checked}"
@@ -299,17 +306,19 @@ class Panel:
         seats: Sequence[Seat],
         poll: Poll[V],
         item: str | None,
-    ) -> tuple[list[V], bool]:
-        """The votes up to the moment when the verdict is sure enough, or all of them to learn from; whether it came."""
+    ) -> tuple[list[V], bool, Checked]:
+        """The votes up to the moment when the verdict is sure enough, or all of them to learn from; whether it came;
+        and whether it would have come to the same."""
         plan = forecaster.plan()
         if plan is None:
+            checked: Checked = None
             polled = await together([poll(s, False) for s in seats])
             if not any(v.failed for v in polled) and item not in forecaster.taught:
-                forecaster.learn([v.value if v.decided else None for v in polled])
+                checked = forecaster.learn([v.value if v.decided else None for v in polled])
                 if forecaster.due:
                     forecaster.price(relative(usual_costs(self.seats)))
                     await asyncio.to_thread(forecaster.fit)
-            return polled, False
+            return polled, False, checked
         votes: list[V] = []
         known: list[Any] = [Unasked] * len(seats)
         while (place := plan(known)) is not None:
@@ -318,8 +327,8 @@ class Panel:
             known[place] = vote.value if vote.decided else None
             if vote.failed:  # what the others say then was never learned: they are all asked
                 rest = [s for s, said in zip(seats, known, strict=True) if said is Unasked]
-                return votes + await together([poll(s, False) for s in rest]), False
-        return votes, True
+                return votes + await together([poll(s, False) for s in rest]), False, None
+        return votes, True, None
 
     async def _in_waves(self, seats: Sequence[Seat], poll: Poll[V]) -> tuple[list[V], bool]:
         """The votes up to the moment when the rest, stand-ins included, cannot change the outcome; whether it came.

@@ -10,6 +10,7 @@ from jury import factory, sync
 from jury.aggregation import decide, fold
 from jury.data import DataPoint, Output
 from jury.errors import ConfigError
+from jury.escalation import Checked
 from jury.judge import Case, JudgeSpec, Seat
 from jury.juries import BaseJury, Terms
 from jury.messages import to_output
@@ -87,10 +88,10 @@ class Jury(BaseJury):
             verdict = self.method.fold(judgments) if self.method else fold(judgments, panel.rule)
             return Vote(seat.name, verdict, tuple(judgments), replacement, seat.spec.weight)
 
-        votes = await panel.vote(seats, poll, clock)
+        votes, checked = await panel.vote(seats, poll, clock)
         if self.method is not None:
             votes = self.method.checked(point, answer, votes)
-        return clock.told(self._result(point, panel, seats, votes))
+        return clock.told(self._result(point, panel, seats, votes, checked))
 
     def cases(self, point: DataPoint, answer: Output, wanted: frozenset[str]) -> Callable[[Seat, int], Sequence[Case]]:
         """What each seat is asked in each repetition: one case for all, but for a rubric in several orders or parts."""
@@ -105,7 +106,9 @@ class Jury(BaseJury):
 
         return self.method.cases(self.panel, make)
 
-    def _result(self, point: DataPoint, panel: Panel, seats: Sequence[Seat], votes: list[Vote]) -> PanelResult:
+    def _result(
+        self, point: DataPoint, panel: Panel, seats: Sequence[Seat], votes: list[Vote], checked: Checked
+    ) -> PanelResult:
         single = self.spec.assignment == "cyclic"
         foreseen = panel.foreseen(votes)
         quorum = 1 if foreseen else panel.quorum()
@@ -116,7 +119,7 @@ class Jury(BaseJury):
         else:
             decided = self.method.decided(votes, quorum, len(seats))
             decision, used = self.method.whole(decided), self.method.used(votes)
-        course = panel.course(votes, decision)
+        course = panel.course(votes, decision, checked)
         if foreseen:  # of the votes that happened to be asked for: it says nothing about the panel
             decided["agreement"] = None
         judgments = [j for v in votes for j in v.judgments]

@@ -272,7 +272,7 @@ class _Result(Brief):
     `confidence`: probability that people would agree, where the aggregator was fitted (`jury.weighing`), and
     `confidence_source` what that rests on: `labels`, `votes only` (no label supports it), or `none`. `tier`: of a
     cascade, the one that settled the item or the last, from 1; `for_people`: none did, and people come next; `checked`:
-    all seats were asked by lot although a tier had settled it, and say the same or not.
+    all seats were asked by lot although fewer would have settled it, and say the same or not.
     """
 
     status: PanelStatus

@@ -63,6 +63,9 @@ def test_it_saves_calls_and_keeps_its_word():
     assert foresight.bound <= 0.02
     assert foresight.checked >= len(polled) - 5
     assert foresight.differed <= 0.05 * foresight.checked + 2
+    checked = [r for r in found if r.checked]
+    assert (len(checked), sum(r.checked == "differs" for r in checked)) == (foresight.checked, foresight.differed)
+    assert all(len(r.votes) == 7 and "polled in full to check stop=0.98" in r.notes[-1] for r in checked)
 
 
 def test_a_failed_vote_asks_everybody():

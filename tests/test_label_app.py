@@ -343,7 +343,7 @@ def test_the_page_can_end_the_command_and_json_is_json(tmp_path):
     ("arguments", "word"),
     [
         (["nowhere"], "no such folder"),
-        (["run", "--sampling", "best"], "random or disagreement"),
+        (["run", "--sampling", "best"], "random, disagreement or people"),
         (["run", "--as", ""], "--as NAME"),
         (["run", "--n", "0"], "at least 1"),
         (["run", "--precision", "2"], "half-width"),

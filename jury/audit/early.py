@@ -5,7 +5,7 @@ items: rates and agreement counted on them would blame the judge for the choice.
 
     everywhere   judges that were asked about every item: whatever the others said had no part in it
     the lot      items that everybody was asked about whatever anybody said: those that a cascade drew (`check`), and
-                 under `stop: 0.98` the first ones, from which it learned when to stop
+                 under `stop: 0.98` the first ones, from which it learned when to stop, and those that checked it since
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def polled(audit: Audited) -> Polled:
         lot = [at for at in full if how.drawn(audit.judged[at].item.id)]
     elif isinstance(stop, float):
         begun = next(at for at, one in enumerate(audit.judged) if one.result.calls_saved)
-        lot = [at for at in full if at < begun]
-    drawn = "by lot" if how is not None else "before it was known when to stop"
+        lot = [at for at in full if at < begun or audit.judged[at].result.checked]
+    drawn = "by lot" if how is not None else "before it was known when to stop, or to check that"
     return Polled(late, tuple(lot) if len(lot) >= ENOUGH else (), stop == "decided", drawn)
 
 

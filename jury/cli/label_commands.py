@@ -15,7 +15,9 @@ def label(
     sampling: Annotated[
         str,
         typer.Option(
-            metavar="HOW", help="random: rates follow from it; disagreement: what judges disagree on comes first."
+            metavar="HOW",
+            help="random: rates follow from it; disagreement: what judges disagree on comes first; people: what a "
+            "cascade left to people.",
         ),
     ] = "random",
     n: Annotated[

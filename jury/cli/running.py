@@ -205,8 +205,8 @@ def _lines(report: RunReport, seen: _Seen) -> list[tuple[str, str | Text]]:
         others = other_words(seen.heard)
         told = f"{tables.percent(usable, totals['n_total'])}  {usable:,} of {totals['n_total']:,}"
         lines.append(("coverage", f"{told}: {others}" if others else told))
-    if totals.get("tiers"):
-        lines.append(("cascade", _cascade(totals)))
+    if report.stopping is not None:
+        lines.append(report.stopping)
     left = left_lines(totals, report.spent, "; a larger one asks about them")
     failures = [(kind, n) for kind, n in totals["failures"].items() if not (left and kind.endswith(": budget"))]
     for kind, n in failures[:5]:
@@ -247,16 +247,6 @@ def _next(report: RunReport) -> list[tuple[str, str | Text]]:
         f"{name} report {folder}   every item with its votes, findings, how judges agree",
     ]
     return [("next" if i == 0 else "", text) for i, text in enumerate(lines)]
-
-
-def _cascade(totals: Mapping[str, Any]) -> str:
-    """How many items each tier had the last word on."""
-    told = ", ".join(f"{n:,} by tier {tier}" for tier, n in totals["tiers"].items())
-    people = f"; {totals['for_people']:,} of them for people" if totals["for_people"] else ""
-    saved = f"; {tables.count(totals['calls_saved'], 'call')} saved" if totals["calls_saved"] else ""
-    n = totals["checked"]
-    checked = f"; checked on {n:,}, the full panel differs on {totals['differed']:,}" if n else ""
-    return f"settled {told}{people}{saved}{checked}"
 
 
 def _targets(report: RunReport) -> list[tuple[str, str | Text]]:

@@ -19,6 +19,7 @@ from jury.cli.tally import Kept
 from jury.cli.writing import print_json
 from jury.errors import ConfigError
 from jury.report.opening import open_run
+from jury.runner.stopped import stopping
 from jury.runner.totals import Totals
 from jury.store import Run
 from jury.store.records import standing
@@ -149,6 +150,8 @@ def lines(run: Run, seen: Seen) -> list[tuple[str, str | Text]]:
         others = other_words(totals)
         told = f"{tables.percent(totals.usable, totals.n_total)}  {totals.usable:,} of {totals.n_total:,}"
         made.append(("coverage", f"{told}: {others}" if others else told))
+    if (early := stopping(manifest, totals)) is not None:
+        made.append(early)
     if seen.waiting:
         made.append(("waiting", f"{tables.count(seen.waiting, 'item')} without a verdict yet"))
     if totals.several:

@@ -41,7 +41,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         if self.sampling not in SAMPLINGS:
-            raise ConfigError(f"sampling is random or disagreement, got {self.sampling!r}")
+            raise ConfigError(f"sampling is {', '.join(SAMPLINGS[:-1])} or {SAMPLINGS[-1]}, got {self.sampling!r}")
         if self.n is not None and self.n < 1:
             raise ConfigError(f"--n is how many items to label, at least 1, got {self.n}")
         object.__setattr__(self, "labeller", self.labeller.strip())
@@ -58,9 +58,15 @@ class Desk:
         self.asked = asked_of(run)
         self.source = Source(run)
         self.order = ordered(self.source.results(), plan.sampling, plan.seed)
+        if not self.order and plan.sampling == "people":
+            raise ConfigError(
+                f"{run.folder} has no item for people: a cascade marks them, where it ends with people "
+                "(escalate: [[...], rest, people]) and the judges do not settle them"
+            )
         if not self.order:
             raise ConfigError(f"{run.folder} has no verdicts yet: there is nothing to label (`jury run` comes first)")
-        wanted = plan.n or labels_for_half_width(USUAL_RATE, plan.precision)
+        enough = len(self.order) if plan.sampling == "people" else labels_for_half_width(USUAL_RATE, plan.precision)
+        wanted = plan.n or enough
         self.target = min(wanted, len(self.order))
         self._lock = Lock()
         self._mine: dict[str, Label] = {}

@@ -234,8 +234,9 @@ def _differences(audit: Audited, plain: bool) -> list[Difference]:
 def _notes(desk: Desk, mine: Sequence[Label], used: Sequence[Label]) -> list[str]:
     found: list[str] = []
     if desk.plan.sampling != "random":
+        why = "no judge settled them" if desk.plan.sampling == "people" else "the judges disagree"
         found.append(
-            "These items were chosen because the judges disagree: the numbers describe these items only. "
+            f"These items were chosen because {why}: the numbers describe these items only. "
             "No rate of the run follows from them."
         )
     if len(used) < len(mine):

@@ -1,4 +1,5 @@
-"""In which order items are shown to people: `random`, from which rates follow, or the judges' `disagreement` first.
+"""In which order items are shown to people: `random`, from which rates follow, the judges' `disagreement` first, or
+those alone that a cascade left to `people`.
 
 The random order is that of a digest of seed and item id: the same for every labeller and every start, and unmoved when
 a run grows, so its first n items are a random sample whenever somebody stops. Pure.
@@ -14,8 +15,8 @@ from typing import Any, Literal
 from jury.results import DECIDED
 from jury.stats import percent_agreement
 
-Sampling = Literal["random", "disagreement"]
-SAMPLINGS: tuple[Sampling, ...] = ("random", "disagreement")
+Sampling = Literal["random", "disagreement", "people"]
+SAMPLINGS: tuple[Sampling, ...] = ("random", "disagreement", "people")
 
 
 def ordered(results: Iterable[tuple[str, Mapping[str, Any]]], sampling: Sampling, seed: int) -> list[str]:
@@ -26,7 +27,8 @@ def ordered(results: Iterable[tuple[str, Mapping[str, Any]]], sampling: Sampling
     found: dict[str, tuple[float, bytes]] = {}
     for item, result in results:
         found.pop(item, None)
-        if result.get("status") != "not_judged":
+        wanted = sampling != "people" or result.get("for_people")
+        if wanted and result.get("status") != "not_judged":
             first = -disagreement(result) if sampling == "disagreement" else 0.0
             found[item] = (first, drawn(seed, item))
     return sorted(found, key=lambda item: (*found[item], item))

@@ -14,6 +14,7 @@ from jury.report.criteria import rubric_of
 from jury.report.items import word_of
 from jury.report.parts import Head, Rate, Seat
 from jury.results import Comparison, PanelResult
+from jury.runner.stopped import stopping
 from jury.runner.totals import Totals
 from jury.stats import Estimate, bootstrap_mean, undefined, wilson
 
@@ -26,6 +27,7 @@ def head(audit: Audited, valued: Worth | None, seed: int) -> Head:
     values = [one.said for one in audit.judged]
     numbers = [float(v) for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
     corrected, why = _corrected(audit)
+    early = stopping(manifest, totals)
     cost = None if totals.unpriced else totals.cost
     return Head(
         name=manifest.name,
@@ -63,7 +65,7 @@ def head(audit: Audited, valued: Worth | None, seed: int) -> Head:
         input_tokens=totals.input_tokens or None,
         output_tokens=totals.output_tokens or None,
         labels=len(audit.labelled()),
-        worth=_worth(audit, valued),
+        worth=(*_worth(audit, valued), *([f"{early[0]}: {early[1]}"] if early else [])),
     )
 
 
@@ -87,6 +89,9 @@ def _brief(result: PanelResult | Comparison) -> dict[str, Any]:
         "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, "cost": usage.cost}
         if usage
         else None,
+        "tier": result.tier,
+        "for_people": result.for_people,
+        "checked": result.checked,
         **({"winner": result.winner} if isinstance(result, Comparison) else {"pass": result.passed}),
     }
 

@@ -14,6 +14,7 @@ totals.py     counts over results, from their plain values
 engine.py     `run`, `run_sync`: one pass over the data
 estimate.py   what a run will ask and cost, before anything is paid
 outlook.py    where a run that its budget ended stands
+stopped.py    what stopping early saved, and what its checks found
 replay.py, replay_sessions.py   every verdict again from the log, offline
 batching.py, returned.py, under_way.py   the questions through the vendors' batch APIs; what came back; what has not yet
 tiers.py      which tier of a cascade an item has come to, for batches

@@ -41,6 +41,7 @@ from jury.runner.outlook import for_money
 from jury.runner.producing import Producer, identity, named, ready_all, target_changes, unpaid_for
 from jury.runner.questions import check_context, check_contexts, judged
 from jury.runner.spec import Loader, RunSpec
+from jury.runner.stopped import stopping
 from jury.runner.target_words import ALONE
 from jury.runner.targeting import Outcomes, history
 from jury.runner.totals import Totals
@@ -65,6 +66,7 @@ class RunReport(Brief):
     one (`targets`: by side of a pair), and `target_spent` its part of the money; `unsure`: the most that lost calls of
     all may have cost besides.
     `changes`: what is different from the pass before. `fault`: why it ended early (the data, the disk), if it did.
+    `stopping`: how a cascade or stopping early went, as (which of them, words).
     """
 
     folder: Path
@@ -82,6 +84,7 @@ class RunReport(Brief):
     target: Outcomes | None = None
     targets: Mapping[str, Outcomes] = field(default_factory=dict[str, Outcomes])
     target_spent: float = 0.0
+    stopping: tuple[str, str] | None = None
 
     def _brief(self) -> list[Row]:
         ended = "" if self.finished else f"; not finished{f': {self.fault}' if self.fault else ''}"
@@ -318,6 +321,7 @@ def _report(it: _Pass, folder: Path, changed: list[str], done: bool) -> RunRepor
         target=producer.asked if producer is not None else None,
         targets={} if producer is None else {s: asked for s, asked in producer.by_side.items() if s != ALONE},
         target_spent=writer.target_cost,
+        stopping=stopping(writer.manifest, it.totals) if writer.manifest else None,
     )
 
 

@@ -33,7 +33,7 @@ class Totals:
     several: int = 0
     tiers: Counter[int] = field(default_factory=Counter[int])  # of a cascade: items by the last tier that was asked
     for_people: int = 0
-    checked: Counter[str] = field(default_factory=Counter[str])  # of what tiers settled: what the full panel says
+    checked: Counter[str] = field(default_factory=Counter[str])  # of what would have been settled early: as by all?
 
     def add(self, result: Mapping[str, Any]) -> str:
         """Counts one result; returns its outcome in a word."""
@@ -47,8 +47,8 @@ class Totals:
         if tier:
             self.tiers[tier] += 1
             self.for_people += bool(get("for_people"))
-            if get("checked"):
-                self.checked[result["checked"]] += 1
+        if get("checked"):
+            self.checked[result["checked"]] += 1
         self.calls += get("calls") or 0
         self.calls_saved += get("calls_saved") or 0
         usage: Mapping[str, Any] | None = get("usage")
@@ -120,8 +120,9 @@ class Totals:
         }
         if self.tiers:
             made["tiers"] = {str(tier): self.tiers[tier] for tier in sorted(self.tiers)}
-            made |= {"for_people": self.for_people, "checked": self.checked.total()}
-            made["differed"] = self.checked["differs"]
+            made["for_people"] = self.for_people
+        if self.tiers or self.checked:
+            made |= {"checked": self.checked.total(), "differed": self.checked["differs"]}
         if self.kind == "pairwise":
             made["flips"] = dict(self.flips.most_common())
         return made

@@ -219,7 +219,7 @@ class SessionJury:
             kept[id(vote)] = parts
             return vote
 
-        votes = await panel.vote(seats, poll, clock)
+        votes, checked = await panel.vote(seats, poll, clock)
         single = self.spec.assignment == "cyclic"
         pairs = [(v, kept[id(v)]) for v in votes]
         cut = any(is_cut(note) for case in cases if case.format for note in case.format.notes)
@@ -227,9 +227,9 @@ class SessionJury:
         quorum = 1 if early else panel.quorum()
         remarks = panel.remarks(votes)
         made = Ballots(criteria, pairs, group.rules, quorum, len(seats), cut, single, remarks, early)
-        if self.spec.escalate is None:
+        if self.spec.escalate is None and checked is None:
             return made
-        course = panel.course(votes, together_of(made.results(None)))
+        course = panel.course(votes, together_of(made.results(None)), checked)
         about = f"{group.format.criterion}: " if len(self.groups) > 1 else ""
         return replace(made, course=course, remarks=(*remarks, *(about + t for t in panel.told(course, votes))))
 

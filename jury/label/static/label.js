@@ -60,7 +60,9 @@ function frame(about) {
     about.blind ? ", blind to the panel" : ", the panel’s verdict in view");
   if (about.sampling !== "random") {
     $("sampling").hidden = false;
-    $("sampling").textContent = "The items on which the judges disagree come first. Good for finding what is wrong; no rate follows from these labels.";
+    $("sampling").textContent = about.sampling === "people"
+      ? "These are the items that the judges leave to people. No rate follows from these labels."
+      : "The items on which the judges disagree come first. Good for finding what is wrong; no rate follows from these labels.";
   }
   const parts = [];
   if (about.task) parts.push(make("p", {}, make("b", {}, "Task: "), line(about.task)));
