@@ -1,6 +1,7 @@
 """What a result prints: a few lines on a terminal, a small table in a notebook. Knows no result by name.
 
-`repr` stays whole. Whatever is printed is shortened, and cannot move a cursor or be HTML.
+`repr` stays whole; IPython shows what `print` does. Whatever is printed is shortened, and cannot move a cursor or be
+HTML.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ class Brief:
         second = max((len(said) for name, said, why in rows if name and why), default=0)
         lines = (f"  {a:<{first}}  {b:<{second}}  {c}" if a else f"{b}  {c}" for a, b, c in rows)
         return "\n".join(line.rstrip() for line in lines)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython calls for a value that is left on a line by itself."""
+        printer.text(str(self))
 
     def _repr_html_(self) -> str:
         from html import escape

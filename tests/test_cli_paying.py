@@ -127,3 +127,12 @@ def test_a_run_whose_budget_ends_says_what_was_judged_and_what_more_money_does(r
     assert "judged now" not in again
     assert f"{4 - n} items were judged before" in again or f"{4 - n} item was judged before" in again
     assert json.loads(run("run", "check.yaml", "--budget", "100000", "--json")[1])["judged"] == n
+
+
+def test_the_judge_without_a_price_is_named(run: Run, server: Any) -> None:
+    server.script(reply({"explanation": "e", "value": True}))
+    both = (*COMMANDS["judge"], "-j", "house/m,house/new")
+    _, out, _ = run(*both, "--estimate")
+    assert "unknown: no price for house/new (`prices` in jury.yaml)" in " ".join(out.split())
+    _, out, _ = run(*both)
+    assert "unknown (no price or no token count of house/new)" in " ".join(out.split())

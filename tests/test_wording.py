@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -67,6 +68,9 @@ def test_a_result_prints_the_verdict_and_who_voted_what():
     ]
     assert "&lt;b&gt;fine" in result._repr_html_()
     assert "<b>fine" not in result._repr_html_()
+    printed: list[str] = []
+    result._repr_pretty_(SimpleNamespace(text=printed.append), cycle=False)
+    assert printed == [str(result)]
     assert repr(result).startswith("PanelResult(status='decided'")
     assert "judgments=" in repr(result)
 

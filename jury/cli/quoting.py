@@ -46,10 +46,18 @@ def say(made: Quote, as_json: bool) -> None:
         [
             ("items", f"{made.items:,}, {made.sampled:,} of them looked at"),
             ("calls", f"{made.calls:,}, and {made.known:,} that are known"),
-            ("cost", f"about {dollars(made.cost)}, at most {dollars(made.most)}"),
+            ("cost", _cost(made)),
             *(("", note) for note in made.notes),
         ],
     )
+
+
+def _cost(made: Quote) -> str:
+    """What all of it costs, or which price is missing."""
+    if made.cost is not None:
+        return f"about {dollars(made.cost)}, at most {dollars(made.most)}"
+    missing = ", ".join(tables.visible(line.judge) for line in made.lines if line.cost is None)
+    return f"unknown: no price for {missing} (`prices` in jury.yaml)"
 
 
 def _table(made: Quote, judges: Sequence[str]) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
@@ -156,10 +156,14 @@ def interval(good: float, rated: int) -> str:
     return f" [{100 * (found.low or 0):.1f}, {100 * (found.high or 0):.1f}]"
 
 
-def money(usage: Usage | None, calls: int, *, free: bool = False) -> str:
-    """What was paid; unknown is unknown. `free`: functions alone were asked, and what reports no cost has none."""
+def money(usage: Usage | None, calls: int, *, free: bool = False, unpriced: Collection[str] = ()) -> str:
+    """What was paid; unknown is unknown. `free`: functions alone were asked, and what reports no cost has none.
+
+    `unpriced`: the judges for which it is not known.
+    """
     cost = usage.cost if usage else 0.0 if free else None
-    unknown = "unknown (no price or no token count)" if usage else "not reported"
+    whose = f" of {', '.join(map(visible, unpriced))}" if unpriced else ""
+    unknown = f"unknown (no price or no token count{whose})" if usage else "not reported"
     price = unknown if cost is None else dollars(cost)
     tokens = ""
     if usage and usage.input_tokens is not None and usage.output_tokens is not None:
@@ -251,5 +255,5 @@ def _common(tally: Tally) -> list[tuple[str, str | Text]]:
         lines.append(("note", empty(tally.empty)))
     if tally.calls:
         saved = f", {count(tally.saved, 'call')} saved" if tally.saved else ""
-        lines.append(("cost", money(tally.usage, tally.calls, free=tally.free) + saved))
+        lines.append(("cost", money(tally.usage, tally.calls, free=tally.free, unpriced=tally.unpriced) + saved))
     return lines

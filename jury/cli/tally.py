@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from jury.results import Comparison, PanelResult, Usage
+from jury.results import Comparison, PairVote, PanelResult, Usage, Vote
 from jury.summary import UNSETTLED, Summary, WinRate, outcome, win_rate
 
 FEW = 5  # rows shown of many among which none is remarkable
@@ -26,6 +27,12 @@ class Kept:
         return str(self.number) if name is None or name.startswith(("#", "-")) else name
 
 
+def unpriced(votes: Iterable[Vote | PairVote]) -> list[str]:
+    """The judges of which nobody knows what their calls cost."""
+    paid = [(vote.judge, vote.usage) for vote in votes]
+    return [judge for judge, usage in paid if usage is not None and usage.cost is None]
+
+
 @dataclass
 class Tally:
     """Feed it every result. `limit`: how many rows the last screen shows."""
@@ -38,6 +45,7 @@ class Tally:
     empty: int = 0  # outputs that hold nothing
     saved: int = 0
     judges: list[str] = field(default_factory=list[str])
+    unpriced: dict[str, None] = field(default_factory=dict[str, None])  # judges of which some calls have no known cost
     values: Counter[str] = field(default_factory=Counter[str])
     reasons: Counter[str] = field(default_factory=Counter[str])
     errors: dict[tuple[str, str], list[Any]] = field(default_factory=dict[tuple[str, str], list[Any]])
@@ -75,6 +83,7 @@ class Tally:
             self.unanimous += result.agreement == 1.0
         elif result.reason in UNSETTLED and not result.tier:
             self.several += 1
+        self.unpriced |= dict.fromkeys(unpriced(result.votes))
         for vote in result.votes:
             if vote.judge not in self.judges:
                 self.judges.append(vote.judge)
