@@ -11,6 +11,11 @@ from collections.abc import Iterable, Mapping
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 # An outcome as a verdict is told in a cell, and as many of them are counted.
 COUNTED = {"pass": "passed", "fail": "failed", "na": "NA", "a": "A", "b": "B"}
+FLIPS = {
+    "primacy": "took the first answer both times",
+    "recency": "took the second answer both times",
+    "mixed": "a tie against a side",
+}
 _REASONS = {
     "tie": "tied",
     "no_majority": "no majority",

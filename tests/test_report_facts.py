@@ -64,6 +64,21 @@ def test_flags_say_what_an_item_can_be_found_by(report: Report):
     assert {f for found in flags.values() for f in found} <= set(FLAGS)
 
 
+def test_what_a_cascade_leaves_to_people_can_be_found(tmp_path: Path):
+    def always(output: str) -> bool:
+        return bool(output)
+
+    def seldom(output: str) -> bool:
+        return output == "yes"
+
+    judges = [JudgeSpec(function=says, id=name) for name, says in zip("abcd", (always, seldom) * 2, strict=True)]
+    jury = llm_jury(criteria="Right?", judges=judges, escalate=[["a", "b"], "rest", "people"])
+    run_sync(RunSpec([{"id": text, "output": text} for text in ("yes", "no")], jury), tmp_path / "run")
+    report = facts(Run.open(tmp_path / "run"))
+    assert {item.id: "for_people" in item.flags for item in report.items} == {"yes": False, "no": True}
+    assert 'data-flag="for_people"' in html(report)
+
+
 def test_votes_have_reasons_quotes_raw_replies_and_the_prompt_as_it_was_asked(report: Report):
     first = report.items[0]
     odd = first.votes[2]
@@ -92,7 +107,7 @@ def test_judges_are_counted_and_compared(report: Report):
     assert report.panel.common[0] == (0, 8, 7)
     sentences = report.panel.sentences
     assert "odd" in sentences["agreement"]
-    assert "no_json" in sentences["failures"]
+    assert "no json" in sentences["failures"]
     assert "asked once" in sentences["stability"]
     assert "position" not in sentences
     assert report.panel.effective.value is None
@@ -385,7 +400,7 @@ def test_stand_ins_stand_beside_the_seats(tmp_path: Path):
     report = facts(made)
     assert [(s.id, s.stand_in) for s in report.head.seats] == [("broken", False), ("spare", True)]
     assert [(j.id, j.stand_in, j.votes) for j in report.panel.judges] == [("broken", False, 1), ("spare", True, 1)]
-    assert "broken (1 server_error)" in report.panel.sentences["failures"]
+    assert "broken (1 server error)" in report.panel.sentences["failures"]
 
 
 def test_sessions_judged_by_code_alone_have_no_panel(tmp_path: Path):

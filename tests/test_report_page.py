@@ -303,6 +303,43 @@ def test_long_names_in_a_plot_keep_both_ends_that_tell_them_apart():
     assert max(map(len, said)) <= 36
 
 
+def test_long_names_that_differ_in_their_middle_stay_apart_in_a_plot():
+    names = [f"vendor/a-family-of-models-with-a-long-name-{n}-instruct-2512-preview" for n in ("alpha", "beta")]
+    shown = {line["shown"] for line in plots.bars("t", "", dict.fromkeys(names, 1)).spec["data"]["values"]}
+    assert shown == {"…alpha-instruct-2512-preview", "…beta-instruct-2512-preview"}
+
+
+def test_of_many_candidates_the_page_begins_with_who_is_first():
+    ranking = (
+        Target("steady", ranks=(1, 2), elo=12.4),
+        Target("brisk", ranks=(1, 3), elo=-2.0),
+        Target("odd", elo=-10),
+    )
+    pairs = PairFacts(Rate(0.5, text="50%"), ranking=ranking)
+    page = html(report(pairs=pairs))
+    tile = page[page.index("First of 3 candidates") : page.index("Coverage")]
+    assert "steady" in tile
+    assert "rank 1 to 2 within its 95% interval: no winner yet" in tile
+    assert "1 other may be first too" in tile
+    assert "Pass rate</h2>" not in page
+    assert page.index("<h3>Ranking") < page.index("<h3>Who won")
+    assert ">+12<" in page
+    assert ">-2<" in page
+    assert "First of" not in html(report(pairs=replace(pairs, ranking=ranking[:2])))
+
+
+def test_few_verdicts_are_a_reason_to_look_before_the_rate_is_quoted():
+    assert "before you quote the rate" not in html(report())
+    few = replace(report().head, coverage=Rate(0.9, n=10, hits=9, text="90%"))
+    assert "before you quote the rate" in html(report(head=few))
+
+
+def test_reasons_of_findings_are_cut():
+    found = Finding("It is wrong.", 1, ("one",), examples=(("one", "x" * 5000),))
+    assert "x" * 300 + "…" in html(report(findings=(found,)))
+    assert "x" * 301 not in html(report(findings=(found,)))
+
+
 def test_the_data_of_a_plot_cannot_start_a_formula():
     link = Source(csv_link("T", ["", "n"], [["=1+1", -1], ["-2", None], ["\t=x", 0.5], ["a,b", 2]])).elements[0][1]
     assert link["download"] == "t.csv"

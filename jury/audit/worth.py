@@ -15,6 +15,7 @@ import numpy as np
 from jury.audit.annotators import AlternativeAnnotator, alternative_annotator
 from jury.audit.calibrating import part_of
 from jury.audit.early import IN_PART, Polled, polled
+from jury.audit.people import left_out
 from jury.audit.reading import Audited
 from jury.stats import (
     Estimate,
@@ -79,7 +80,18 @@ class Worth:
 
 
 def worth(audit: Audited, *, seed: int = 0) -> Worth:
-    """What the panel of a run is worth. A single judge, or a run without votes, leaves most undefined with a reason."""
+    """What the panel of a run is worth. A single judge, or a run without votes, leaves most undefined with a reason.
+
+    Labels of items that were picked, not drawn at random, are left out: what people and judges say of the hard items
+    is not what they say of all.
+    """
+    drawn = audit.at_random()
+    left = len(audit.labelled()) - len(drawn.labelled())
+    found = _of_all(drawn, seed)
+    return replace(found, saying=(*found.saying, left_out(left))) if left else found
+
+
+def _of_all(audit: Audited, seed: int) -> Worth:
     seen = polled(audit)
     whole = seen.whole(audit)
     if whole is audit:
@@ -281,7 +293,7 @@ def _said(found: Worth) -> Worth:
         else:
             words.append(f"the panel agrees with people more than its best judge, {found.best}")
     if found.cheapest is not None and len(found.cheapest.judges) < found.judges:
-        names = ", ".join(found.cheapest.judges)
+        names = " and ".join(", ".join(found.cheapest.judges).rsplit(", ", 1))
         words.append(
             f"{names} would give the same verdict on {_percent(found.cheapest.same)} of items not used to choose"
         )
@@ -299,4 +311,4 @@ def _percent(share: Estimate) -> str:
     if share.value is None:
         return "an unknown share"
     ends = share.interval
-    return f"{100 * share.value:.0f}%" + (f" ({100 * ends[0]:.0f} to {100 * ends[1]:.0f}%)" if ends else "")
+    return f"{100 * share.value:.0f}%" + (f" ({100 * ends[0]:.0f}% to {100 * ends[1]:.0f}%)" if ends else "")

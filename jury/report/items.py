@@ -94,6 +94,8 @@ def _flags(audit: Audited, one: Judged, missing: bool) -> Iterator[str]:
         yield "contested"
     if any(unstable(v) for v in result.votes):
         yield "unstable"
+    if result.for_people:
+        yield "for_people"
     if word == "na":
         yield "na"
     if word == "error" or result.status == "not_judged":

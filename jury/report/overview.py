@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
 from jury.report import words
 from jury.report.layout import SIGNS, badge, capital, first, interval, key, meter, sentence, strip
 from jury.report.markup import Content, Markup, own, remark, tag
-from jury.report.parts import Head, Report
+from jury.report.parts import Head, Report, Target
 from jury.wording import COUNTED
 
+_LOW = 0.95  # a share of items with a verdict; below it the others may differ from them
 _LONG = 400  # characters of what was asked; the rest is folded
 KINDS = {"pointwise": "one answer each", "pairwise": "pairs of answers", "rubric": "by a rubric", "session": "sessions"}
 
@@ -28,7 +29,7 @@ def mast(report: Report) -> Markup:
         tag("p", "The run is not finished: this is what there is of it.", class_="card warned note-line")
         if not head.finished
         else None,
-        tag("div", tiles(head), class_="tiles" if head.gate is None else "tiles five"),
+        tag("div", tiles(report), class_="tiles" if head.gate is None else "tiles five"),
         _worth(head),
         [remark(note, class_="note-line") for note in report.notes],
         class_="mast",
@@ -45,9 +46,12 @@ def _asked(criteria: str) -> list[Markup | None]:
     return [own(start, "p", class_="lead") if start else None, more if rest else None]
 
 
-def tiles(head: Head) -> list[Markup | None]:
-    """The numbers that are read first."""
-    return [_rate(head), _coverage(head), _corrected(head), _gate(head), _spend(head)]
+def tiles(report: Report) -> list[Markup | None]:
+    """The numbers that are read first: of many candidates who leads, since A and B are others in each pair."""
+    head, pairs = report.head, report.pairs
+    many = pairs is not None and len(pairs.ranking) > 2
+    lead = _leader(pairs.ranking) if pairs and many else _rate(head)
+    return [lead, _coverage(head), _corrected(head), _gate(head), _spend(head)]
 
 
 def _tile(name: str, big: Content, *rest: Content, main: bool = False) -> Markup:
@@ -76,6 +80,21 @@ def _rate(head: Head) -> Markup:
     )
 
 
+def _leader(ranking: Sequence[Target]) -> Markup:
+    """Who is first of a ranking, and whether that is settled."""
+    best = ranking[0]
+    level = [t.name for t in ranking[1:] if t.ranks is not None and t.ranks[0] == 1]
+    if best.ranks is None:
+        told = "the ranking is not settled"
+    elif best.ranks[1] == 1:
+        told = "first within its 95% interval"
+    else:
+        told = f"rank {best.ranks[0]} to {best.ranks[1]} within its 95% interval: no winner yet"
+    others = f"{words.count(len(level), 'other')} may be first too" if level else ""
+    name = tag("span", own(best.name), class_="name")
+    return _tile(f"first of {len(ranking)} candidates", name, _note(told), _note(others), main=True)
+
+
 def _coverage(head: Head) -> Markup:
     rest = {k: n for k, n in head.outcomes.items() if n}
     items = [tag("li", key(k), f"{n:,} ", COUNTED.get(k, SIGNS.get(k, ("", k))[1])) for k, n in rest.items()]
@@ -85,6 +104,7 @@ def _coverage(head: Head) -> Markup:
         strip(rest),
         tag("ul", items, class_="legend"),
         _note(f"{head.answered:,} of {words.count(head.total, 'item')} have a usable verdict"),
+        _note("see why before you quote the rate") if (head.coverage.value or 0.0) < _LOW else None,
         main=True,
     )
 

@@ -37,6 +37,7 @@ FLAG_WORDS = {
     "split": "split votes",
     "contested": "contested",
     "unstable": "unstable",
+    "for_people": "for people",
     "na": "NA",
     "error": "errors",
     "not_judged": "not judged",

@@ -68,7 +68,7 @@ def _ranking(audit: Audited, seed: int) -> PairFacts:
         )
         for t in found.targets
     )
-    left = f"{count(found.left_out, 'vote was', 'votes were')} no game (flips, no verdict). " if found.left_out else ""
+    left = f"{count(found.left_out, 'vote')} left out (flips, no verdict). " if found.left_out else ""
     return PairFacts(
         Rate(None),
         ranking=targets,

@@ -216,7 +216,7 @@ def _failures(judges: Sequence[JudgeFacts]) -> str:
     if not total:
         return "No vote failed."
     worst = max(judges, key=lambda j: failed[j.id])
-    kinds = ", ".join(f"{n} {kind}" for kind, n in worst.failures.items())
+    kinds = ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in worst.failures.items())
     asked = failed[worst.id] + worst.votes + worst.abstained
     said = f"{words.count(total, 'vote')} failed; most by {worst.id} ({kinds})."
     if asked and failed[worst.id] > MUCH * asked:

@@ -19,10 +19,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, cast
 
-FLAGS: tuple[str, ...] = ("failed", "split", "contested", "unstable", "na", "error", "not_judged", "evidence_missing")
+FLAGS = ("failed", "split", "contested", "unstable", "for_people", "na", "error", "not_judged", "evidence_missing")
 """What an item can be filtered by: it failed; judges voted differently; the two ways to decide a rubric differ; a judge
-contradicted itself when asked again or in the other order; not applicable; no verdict for want of usable replies (or
-the target errored), or for want of money or time; a judge quoted what is not in the judged text."""
+contradicted itself when asked again or in the other order; a cascade left it to people; not applicable; no verdict for
+want of usable replies (or the target errored), or of money or time; a quote that is not in the judged text."""
 
 
 class _Plain:

@@ -186,14 +186,28 @@ def intervals(
 
 def _above(values: list[dict[str, Any]], dy: int, number: str = "") -> list[dict[str, Any]]:
     """The name of a line above it, and a number at its end: names beside the lines would leave them no room."""
-    for one in values:
-        one["shown"] = _within(one["name"], _LONG - (10 if number else 0))
+    told = _told_apart([str(one["name"]) for one in values], _LONG - (13 if number else 0))
+    for one, shown in zip(values, told, strict=True):
+        one["shown"] = shown
     name = {"type": "text", "align": "left", "dy": dy}
     made = [{"mark": name, "encoding": {"y": _LINES, "x": {"value": 0}, "text": {"field": "shown"}}}]
     if number:
         mark = {"type": "text", "align": "right", "dy": dy}
         made.append({"mark": mark, "encoding": {"y": _LINES, "x": {"value": WIDE}, "text": {"field": number}}})
     return made
+
+
+def _told_apart(names: Sequence[str], longest: int) -> list[str]:
+    """Names of at most so many characters. Where that makes some of them alike, what they begin with together goes."""
+    cut = [_within(name, longest) for name in names]
+    if len(set(cut)) == len(set(names)):
+        return cut
+    long = [name for name in names if len(name) > longest]
+    differ = next((at for at, letters in enumerate(zip(*long, strict=False)) if len(set(letters)) > 1), 0)
+    cut = [_within("…" + name[differ:], longest) if name in long else name for name in names]
+    if len(set(cut)) == len(set(names)):
+        return cut
+    return [f"{at} {_within(name, longest - 4)}" for at, name in enumerate(names, 1)]
 
 
 def _within(name: str, longest: int) -> str:

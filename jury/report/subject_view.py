@@ -10,13 +10,10 @@ from jury.report.layout import SIGNS, badge, capital, card, ends, first, link, m
 from jury.report.markup import Content, Markup, own, remark, table, tag
 from jury.report.parts import CriterionFacts, Difference, Finding, ItemFacts, PairFacts, Report
 from jury.summary import count
+from jury.wording import FLIPS
 
 MOST_LINKS = 40
-_FLIPS = {
-    "primacy": "took the first answer both times",
-    "recency": "took the second answer both times",
-    "mixed": "a tie against a side",
-}
+_REASON = 300  # characters of an example's reason; the item has it whole
 _KINDS = {
     "pass": "Passed",
     "fail": "Failed",
@@ -38,10 +35,11 @@ def findings(report: Report) -> Markup | None:
 
 
 def _finding(number: int, found: Finding) -> Markup:
-    rule = f"rule {found.rule}" if found.rule.isdigit() else found.rule
+    rule = f"rule {found.rule}" if found.rule.isdigit() else found.rule.replace("violation ", "rule ")
     where = [tag("span", own(text), class_="badge") for text in (found.criterion, rule) if text]
-    examples = [tag("li", link(item), " ", own(reason, "span", class_="txt")) for item, reason in found.examples]
-    trend = figure(plots.trend(f"Trend of {found.title}"[:90], "", found.trend)) if len(found.trend) > 1 else None
+    examples = [tag("li", link(item), " ", own(_cut(reason), "span", class_="txt")) for item, reason in found.examples]
+    drawn = plots.trend(f"Trend of {found.title}"[:90], "Share of the items, run by run.", found.trend)
+    trend = figure(drawn) if len(found.trend) > 1 else None
     more = tag("a", f"Show all {found.count:,} in the list", href=f"#finding={number}")
     told = [
         tag("h3", own(found.title, "span", class_="txt")),
@@ -53,6 +51,10 @@ def _finding(number: int, found: Finding) -> Markup:
     ]
     many = tag("div", f"{found.count:,}", tag("small", "item" if found.count == 1 else "items"), class_="many")
     return tag("li", many, tag("div", told), class_="card finding")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _REASON else f"{text[:_REASON].rstrip()}…"
 
 
 def criteria(report: Report) -> Markup | None:
@@ -115,9 +117,11 @@ def pairs(report: Report) -> Markup | None:
     found = report.pairs
     if found is None:
         return None
-    cards = [card("Who won", "", _wins(found), half=True), _flipped(found), _ranking(found)]
-    sides = ", ".join(f"{side.upper()} is made by {name}" for side, name in report.head.targets.items())
-    return section("Pairs", f"{sides}." if sides else "", tag("div", cards, class_="grid"), id="pairs")
+    sides = [card("Who won", "", _wins(found), half=True), _flipped(found)]
+    ranked = _ranking(found)
+    cards = [ranked, *sides] if len(found.ranking) > 2 else [*sides, ranked]
+    made = ", ".join(f"{side.upper()} is made by {name}" for side, name in report.head.targets.items())
+    return section("Pairs", f"{made}." if made else "", tag("div", cards, class_="grid"), id="pairs")
 
 
 def _wins(found: PairFacts) -> Markup:
@@ -127,7 +131,7 @@ def _wins(found: PairFacts) -> Markup:
 
 
 def _flipped(found: PairFacts) -> Markup | None:
-    kinds: list[list[Content]] = [[_FLIPS.get(k, k), n] for k, n in found.flip_kinds.items()]
+    kinds: list[list[Content]] = [[FLIPS.get(k, k), n] for k, n in found.flip_kinds.items()]
     says = f"Votes that changed with the order of the answers: {found.flips.text}."
     made = table(["Kind", "Votes"], kinds, caption="Flips by kind", numbers=[1]) if kinds else None
     return card("Flips", says, made, half=True)
@@ -142,16 +146,18 @@ def _ranking(found: PairFacts) -> Markup | None:
     for target in found.ranking:
         ranks = "n/a" if target.ranks is None else "-".join(dict.fromkeys(str(rank) for rank in target.ranks))
         against = target.against_first
-        rows.append([own(target.name), ranks, "n/a" if target.elo is None else f"{target.elo:.0f}", target.games,
+        rows.append([own(target.name), ranks, "n/a" if target.elo is None else f"{target.elo:+.0f}", target.games,
                      "first" if against is None else against.text])  # fmt: skip
     drawn = [(t.name, r.value, r.low, r.high, r.text) for t in found.ranking if (r := t.against_first) is not None]
-    heads = ["Candidate", "Rank", "Elo", "Games", "Chance to win against the first"]
+    heads = ["Candidate", "Rank", "Elo", "Votes", "Chance to win against the first"]
     says = "Chance to win against the first, with 95% intervals; at the dashed line it is even."
+    elo = "Elo: 0 is the average; who has 100 more wins 64% of the time."
     return tag(
         "div",
         tag("h3", "Ranking"),
         remark(found.note, class_="says") if found.note else None,
         table(heads, rows, caption="Candidates, the best first", numbers=range(1, 5)),
+        tag("p", elo, class_="small soft"),
         figure(plots.intervals("Against the first", says, drawn, reference=0.5)) if drawn else None,
         _list("Compare next: ", [f"{a} and {b}" for a, b in found.next_pairs]),
         _list("In a circle: ", [f"{a} beats {b} beats {c} beats {a}" for a, b, c in found.cycles]),

@@ -37,9 +37,9 @@ function talk(item, quotes) {
     const calls = (message.tool_calls || []).map((call) => {
       const made = call.function || call;
       const given = typeof made.arguments === "string" ? made.arguments : JSON.stringify(made.arguments, null, 2);
-      return el("div", place(call), el("div", { class: "role" }, "calls ", el("bdi", { class: "mono" }, tidy(made.name || "?")), told(call)), prose(given || "", quotes, "code"));
+      return el("div", place(call), el("div", { class: "role" }, "calls ", own(made.name || "?", { class: "mono" }), told(call)), prose(given || "", quotes, "code"));
     });
-    return el("div", { class: `turn ${known}`, ...place(message) }, el("div", { class: "role" }, el("bdi", {}, tidy(role)), told(message)),
+    return el("div", { class: `turn ${known}`, ...place(message) }, el("div", { class: "role" }, own(role), told(message)),
       text ? prose(text, quotes, role === "tool" ? "code" : "") : null, calls);
   });
   const output = item.texts && item.texts.output;
@@ -64,7 +64,7 @@ function voteKind(vote) {
 
 function quoteLine(quote, show) {
   const text = put(el("span", { dir: "auto", class: "txt" }), quote.text);
-  const of = quote.criterion ? el("span", { class: "small soft" }, el("bdi", {}, tidy(quote.criterion))) : null;
+  const of = quote.criterion ? el("span", { class: "small soft" }, own(quote.criterion)) : null;
   const event = /^\W*(?:event|step|turn|message)\s*#?\s*(\d+)\W*$/i.exec(quote.text);
   if (event && show.events && quote.found !== false) {
     return el("li", {}, el("button", { type: "button", class: "quote", title: "Show it in the transcript", onclick: () => show("", Number(event[1])) }, text), of);
@@ -101,11 +101,11 @@ function fieldLines(fields, show) {
 }
 
 function voteBox(vote, show) {
-  const parts = (vote.parts || []).map((part) => el("tr", {}, el("th", { scope: "row" }, el("bdi", {}, tidy(part.key))),
+  const parts = (vote.parts || []).map((part) => el("tr", {}, el("th", { scope: "row" }, own(part.key)),
     el("td", {}, partBadge(part)), el("td", {}, reason("span", part.explanation || "", show), fieldLines(part.fields, show))));
   const quotes = vote.quotes || [];
   return el("div", { class: "vote" },
-    el("div", { class: "who" }, badge(voteKind(vote), vote.word), el("strong", {}, el("bdi", {}, tidy(vote.judge))),
+    el("div", { class: "who" }, badge(voteKind(vote), vote.word), el("strong", {}, own(vote.judge)),
       vote.stand_in ? el("span", { class: "small soft" }, "stand-in") : null,
       vote.weight !== undefined && vote.weight !== 1 ? el("span", { class: "small soft" }, `weight ${vote.weight}`) : null,
       vote.flip_kind ? el("span", { class: "small soft" }, { primacy: "took the first answer both times", recency: "took the second answer both times" }[vote.flip_kind] || "a tie against a side") : null),
@@ -124,7 +124,7 @@ function partBadge(part) {
 
 function panelParts(item, show) {
   if (!(item.parts || []).length) return null;
-  const rows = item.parts.map((part) => el("tr", {}, el("th", { scope: "row" }, el("bdi", {}, tidy(part.key))), el("td", {}, partBadge(part)),
+  const rows = item.parts.map((part) => el("tr", {}, el("th", { scope: "row" }, own(part.key)), el("td", {}, partBadge(part)),
     el("td", { class: "num" }, part.agreement === null || part.agreement === undefined ? "n/a" : `${Math.round(100 * part.agreement)}%`),
     el("td", {}, reason("span", part.explanation || "", show))));
   return block("By criterion", sideways("By criterion", el("table", {},
@@ -143,13 +143,13 @@ function asked(item, at, data, raws) {
     const prompts = (raw.asked || []).map((one) => {
       const of = [(one.judges || []).join(", "), one.order && one.order !== "none" ? `order ${one.order.toUpperCase()}` : "", one.criterion || ""].filter(Boolean).join(" · ");
       const kept = one.exact ? "as it was sent" : one.filled === false ? "the template" : "filled in again from what the run kept";
-      return block("", el("h4", {}, "Prompt: ", el("bdi", {}, tidy(of)), ` (${kept})`), one.system ? prose(text(one.system), [], "code") : null, prose(text(one.user), [], "code"));
+      return block("", el("h4", {}, "Prompt: ", own(of), ` (${kept})`), one.system ? prose(text(one.system), [], "code") : null, prose(text(one.user), [], "code"));
     });
     const replies = (raw.answers || []).flatMap(([judge, answers]) => answers.map((one) => {
       const of = [judge, one.order && one.order !== "none" ? `order ${one.order.toUpperCase()}` : "", one.criterion || "", one.repetition ? `repetition ${one.repetition + 1}` : "", one.model].filter(Boolean).join(" · ");
       const cost = [one.source ? { cache: "from the cache", same: "as an identical item", batch: "in a batch" }[one.source] || one.source : "",
         one.calls > 1 ? `${one.calls} calls` : "", one.latency_s ? `${one.latency_s.toFixed(1)} s` : ""].filter(Boolean).join(", ");
-      return block("", el("h4", {}, "Reply: ", el("bdi", {}, tidy(of)), cost ? ` (${tidy(cost)})` : ""),
+      return block("", el("h4", {}, "Reply: ", own(of), cost ? ` (${tidy(cost)})` : ""),
         one.reply ? prose(one.reply, [], "code") : el("p", { class: "soft" }, one.failure ? "" : "No text was kept."), one.failure ? put(el("p", { class: "why", dir: "auto" }), one.failure) : null);
     }));
     body.append(el("div", { class: "inner-raw" }, prompts, replies));
@@ -181,10 +181,10 @@ function itemBody(item, at, data, raws, body) {
   const told = item.explanation && !(item.votes || []).some((v) => v.explanation === item.explanation);
   body.replaceChildren(...[
     el("div", { class: "facts" }, badge(item.outcome, item.word), about.map((one) => el("span", {}, tidy(one))),
-      (item.tags || []).map((tag) => el("span", { class: "badge" }, el("bdi", { class: "word" }, tidy(tag))))),
+      (item.tags || []).map((tag) => el("span", { class: "badge" }, own(tag, { class: "word" })))),
     item.error ? block("The target failed; nothing was judged", prose(item.error)) : null,
     told ? reason("p", item.explanation, show) : null,
-    people.length ? block("People say", el("div", { class: "facts" }, people.map(([who, value]) => el("span", {}, el("bdi", {}, tidy(who)), ": ", el("strong", {}, el("bdi", {}, tidy(typeof value === "object" ? JSON.stringify(value) : value))))))) : null,
+    people.length ? block("People say", el("div", { class: "facts" }, people.map(([who, value]) => el("span", {}, own(who), ": ", el("strong", {}, own(typeof value === "object" ? JSON.stringify(value) : value)))))) : null,
     ...judgedText(item, quotes),
     panelParts(item, show),
     (item.votes || []).length ? block("Votes", item.votes.map((vote) => voteBox(vote, show))) : null,

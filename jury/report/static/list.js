@@ -98,7 +98,7 @@ function makeList(data, search, onOpen) {
     },
     badge(outcome, data.word[at]),
     el("span", { class: "body" },
-      el("span", { class: "line name" }, el("bdi", {}, tidy(data.id[at])), tags ? el("bdi", { class: "tags" }, tidy(tags)) : null),
+      el("span", { class: "line name" }, own(data.id[at]), tags ? own(tags, { class: "tags" }) : null),
       el("span", { class: "line txt", dir: "auto" }, tidy(data.text[at]) || "(no text)")),
     el("span", { class: "votes", "aria-hidden": "true" }, signs.slice(0, 9)));
   }
@@ -163,7 +163,7 @@ function makeList(data, search, onOpen) {
     const some = shown.slice(0, 200);
     const told = some.length < shown.length ? `The first ${some.length} of ${shown.length} items in the list` : "The items in the list";
     paper.replaceChildren(el("h3", {}, `${told}:`), ...some.map((at) => el("div", { class: "printed" },
-      badge(named(at), data.word[at]), " ", el("bdi", { class: "mono" }, tidy(data.id[at])),
+      badge(named(at), data.word[at]), " ", own(data.id[at], { class: "mono" }),
       el("div", { class: "txt", dir: "auto" }, tidy(data.text[at])), el("div", { class: "soft txt", dir: "auto" }, tidy(data.why[at])))));
   }
 

@@ -39,7 +39,7 @@ async function start() {
     history.replaceState(null, "", `#item=${encodeURIComponent(data.id[number])}`);
     const part = await details(data.part[number]);
     if (mine !== turn) return;
-    title.replaceChildren(el("bdi", {}, tidy(data.id[number])));
+    title.replaceChildren(own(data.id[number]));
     itemBody(part[number - data.starts[data.part[number]]], number, data, raws, body);
     arrange(true);
     list.select(number);

@@ -24,6 +24,11 @@ function tidy(text) {
   return String(text).replace(ACTING, "\ufffd");
 }
 
+// A name of others, kept apart from the direction of the text around it.
+function own(text, attributes) {
+  return put(el("bdi", attributes), text);
+}
+
 // Appends text; codes that would act become small signs that name them.
 function put(parent, text) {
   let from = 0;
