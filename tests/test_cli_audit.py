@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 
 import pytest
 
@@ -109,6 +110,16 @@ def test_gate_json_has_every_number(folder, capsys):
 
 
 def test_gate_on_agreement(folder, capsys):
+def test_no_rate_is_told_without_its_coverage(folder, capsys):
+    pointwise(folder / "half", [{"x": True}] * 40 + [{"x": None}] * 20, labels=dict.fromkeys(range(9), True))
+    gated = ("gate", str(folder / "half"), "--pass-rate", ">=0.5")
+    calibrated = ("calibrate", str(folder / "half"), "--sampled", "random")
+    for command in (gated, calibrated):
+        assert re.search(r"^coverage +66.7%  40 of 60 items", jury(capsys, *command)[1], re.M)
+        assert json.loads(jury(capsys, *command, "--json")[1])["coverage"]["value"] == pytest.approx(2 / 3)
+    assert jury(capsys, *gated, "--min-coverage", "0.6")[1].count("coverage") == 1
+
+
     rows = [{"x": i % 2 == 0} for i in range(120)]
     pointwise(folder / "worse", rows)
     labels = ["--labels", str(folder / "labels.csv")]

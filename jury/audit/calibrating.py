@@ -68,6 +68,7 @@ class Calibration:
     excluded: int
     rows: tuple[AgainstPeople, ...]
     raw_rate: Estimate
+    coverage: Estimate
     corrected_rate: Estimate
     disagreements: tuple[Disagreement, ...]
     weights: Fitted
@@ -136,6 +137,7 @@ def calibrate(audit: Audited, *, sampled: str, part: str = "development", exclud
         excluded=len(labelled) - len(usable),
         rows=tuple(rows),
         raw_rate=raw,
+        coverage=audit.coverage,
         corrected_rate=corrected,
         disagreements=tuple(_differences(audit, [one for one in usable if one.item.id in kept])),
         weights=weights,

@@ -16,7 +16,7 @@ from typing import Literal
 from jury.audit.reading import Audited, Judged, same_items
 from jury.errors import ConfigError
 from jury.results import PanelResult
-from jury.stats import Estimate, PairedCounts, mcnemar, undefined, wilson
+from jury.stats import Estimate, PairedCounts, mcnemar, wilson
 from jury.stats.distributions import binomial_pmf
 from jury.summary import outcome
 
@@ -65,10 +65,11 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """All checks: `fail` if one fails, else `undecided` if one is, else `pass`."""
+    """All checks: `fail` if one fails, else `undecided` if one is, else `pass`. `coverage` is that of the rates."""
 
     checks: tuple[Check, ...]
     level: float
+    coverage: Estimate
 
     @property
     def outcome(self) -> Outcome:
@@ -116,12 +117,11 @@ def gate(
         condition = Condition.read(error_rate, least=False)
         checks.append(_check("error rate", wilson(errors, len(asked), level=level), condition, errors, len(asked)))
     if min_coverage is not None:
-        usable = sum(one.said is not None for one in audit.judged)
-        share = Estimate(usable / len(audit.judged), n=len(audit.judged)) if audit.judged else undefined("no_data")
+        share = audit.coverage
         condition = Condition.read(f"{min_coverage}")
         met = share.value is not None and share.value >= condition.mark - 1e-12
         checks.append(Check("coverage", share, condition, "pass" if met else "fail"))
-    return Gate(tuple(checks), level)
+    return Gate(tuple(checks), level, audit.coverage)
 
 
 def _rate(name: str, audit: Audited, judged: Sequence[Judged], condition: Condition, level: float) -> Check:

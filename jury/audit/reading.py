@@ -12,6 +12,7 @@ from jury.audit.people import by_item, together
 from jury.errors import ConfigError, DataError
 from jury.results import Comparison, PairVote, PanelResult, Vote
 from jury.scales import Boolean, Labels, Numeric, Scale
+from jury.stats import Estimate, undefined
 from jury.stats.table import Category
 from jury.store import Label, Run, StoredItem
 from jury.weighing import Said, VoteTable, vote_table
@@ -73,6 +74,12 @@ class Audited:
         return None if told is None else str(told.get(what) or told["name"])
 
     def labelled(self) -> list[Judged]:
+    @property
+    def coverage(self) -> Estimate:
+        """The share of items with a usable verdict: a count, without an interval."""
+        n = len(self.judged)
+        return Estimate(sum(one.said is not None for one in self.judged) / n, n=n) if n else undefined("no_data")
+
         return [one for one in self.judged if one.label is not None]
 
     def votes_of(self, judge: str) -> list[Category | None]:

@@ -19,7 +19,7 @@ from jury.audit import drift as drifted
 from jury.audit import gate as gated
 from jury.audit.keeping import keep_gate
 from jury.cli import exits
-from jury.cli.audit_words import as_json, p_value, points, said, share, table, told
+from jury.cli.audit_words import as_json, covered, p_value, points, said, share, table, told
 from jury.cli.contesting import ContestOptions, held
 from jury.cli.tables import facts, stdout
 from jury.errors import ConfigError, DataError
@@ -69,7 +69,7 @@ def gate(asked: GateOptions) -> int:
     with suppress(DataError):  # a folder that is only read can be gated all the same; its report shows no gate
         keep_gate(audit, found)
     if asked.json:
-        as_json({"outcome": found.outcome, "level": found.level, "checks": found.checks})
+        as_json({"outcome": found.outcome, "level": found.level, "checks": found.checks, "coverage": found.coverage})
         return _CODES[found.outcome]
     rows = [
         [
@@ -83,6 +83,8 @@ def gate(asked: GateOptions) -> int:
     ]
     table(f"gate: {found.outcome}", ["", "measured", "wanted", "outcome", "false alarm at the mark"], rows)
     if found.outcome == "undecided":
+    if asked.min_coverage is None:  # else it is in the table
+        facts(stdout(), [("coverage", covered(found.coverage))])
         told(["Undecided: the interval holds the mark. More items decide it, not another mark."])
     return _CODES[found.outcome]
 

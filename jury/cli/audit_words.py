@@ -16,7 +16,7 @@ from rich.text import Text
 from jury.cli.tables import show, stdout
 from jury.plain import to_plain
 from jury.stats import Estimate
-from jury.wording import value_word
+from jury.wording import count, percent, value_word
 
 
 def share(estimate: Estimate) -> str:
@@ -35,6 +35,14 @@ def points(estimate: Estimate) -> str:
     ends = estimate.interval
     interval = f" [{100 * ends[0]:+.1f}, {100 * ends[1]:+.1f}]" if ends else f" (no interval: {estimate.why})"
     return f"{100 * estimate.value:+.1f} points{interval}"
+
+
+def covered(coverage: Estimate) -> str:
+    """`66.7%  2 of 3 items have a usable verdict`."""
+    if coverage.value is None:
+        return UNKNOWN
+    usable = round(coverage.value * coverage.n)
+    return f"{percent(usable, coverage.n)}  {usable:,} of {count(coverage.n, 'item')} have a usable verdict"
 
 
 def number(estimate: Estimate, digits: int = 2) -> str:

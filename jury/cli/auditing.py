@@ -33,6 +33,7 @@ from jury.cli.audit_words import (
     UNKNOWN,
     as_json,
     cell,
+    covered,
     number,
     p_value,
     points,
@@ -116,7 +117,7 @@ def _after(folder: str, found: Calibration) -> Iterator[tuple[str, str]]:
 
 
 _SHOWN = (
-    "sampled", "part", "version", "n_labels", "n_used", "excluded", "rows", "raw_rate", "corrected_rate",
+    "sampled", "part", "version", "n_labels", "n_used", "excluded", "rows", "raw_rate", "coverage", "corrected_rate",
     "disagreements", "brier", "confidence_error", "people", "notes",
 )  # fmt: skip
 
@@ -142,6 +143,7 @@ def _asked() -> str:
 def _say(found: Calibration, before: list[str]) -> None:
     console = stdout()
     lines = [
+        ("coverage", covered(found.coverage)),
         ("labels", f"{found.n_labels}, drawn {found.sampled}; {found.n_used} in the {found.part} part"),
         ("pass rate", cell(share, found.raw_rate)),
         ("people's", cell(share, found.corrected_rate) if found.corrected_rate.value is not None

@@ -14,6 +14,7 @@ from jury.stats.table import FloatArray, RatingTable
 from jury.stats.votes import effective_votes
 from jury.weighing.fitted import Fitted, nested, plurality_of
 from jury.weighing.table import VoteTable
+from jury.wording import count
 
 ENOUGH_ITEMS, ENOUGH_JUDGES = 50, 3
 MOST_OVERTURNED = 0.04
@@ -25,7 +26,7 @@ def fit_dawid_skene(table: VoteTable) -> Fitted:
     """Weigh votes by Dawid and Skene's confusion matrices, or all alike with a note saying why not."""
     asked = "dawid_skene"
     if table.n < ENOUGH_ITEMS or len(table.judges) < ENOUGH_JUDGES:
-        few = f"{table.n} items and {len(table.judges)} judges"
+        few = f"{count(table.n, 'item')} and {count(len(table.judges), 'judge')}"
         return plurality_of(table, asked, f"{few}, {ENOUGH_ITEMS} and {ENOUGH_JUDGES} are needed: all count alike")
     if table.paired:
         return plurality_of(table, asked, "pairs are confounded with their slots (use consistency): all count alike")

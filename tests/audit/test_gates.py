@@ -72,8 +72,9 @@ def test_tags_are_gated_at_a_corrected_level(tmp_path):
 def test_na_is_in_no_rate(tmp_path):
     scale = Labels(("PASS", "FAIL", "NA"), passing=("PASS",), na="NA")
     votes = [{"x": "PASS"}] * 50 + [{"x": "NA"}] * 50
-    check = gate(audited(pointwise(tmp_path / "run", votes, scale=scale)), pass_rate=">=0.9").checks[0]
-    assert check.estimate.n == 50
+    found = gate(audited(pointwise(tmp_path / "run", votes, scale=scale)), pass_rate=">=0.9")
+    assert found.checks[0].estimate.n == 50
+    assert (found.coverage.value, found.coverage.n) == (1.0, 100)
 
 
 @pytest.mark.parametrize("text", ["", "0.9x", ">=1.5", "=>0.5", ">=nan"])
