@@ -109,7 +109,6 @@ def test_gate_json_has_every_number(folder, capsys):
     assert check["false_alarm"] > 0
 
 
-def test_gate_on_agreement(folder, capsys):
 def test_no_rate_is_told_without_its_coverage(folder, capsys):
     pointwise(folder / "half", [{"x": True}] * 40 + [{"x": None}] * 20, labels=dict.fromkeys(range(9), True))
     gated = ("gate", str(folder / "half"), "--pass-rate", ">=0.5")
@@ -120,6 +119,7 @@ def test_no_rate_is_told_without_its_coverage(folder, capsys):
     assert jury(capsys, *gated, "--min-coverage", "0.6")[1].count("coverage") == 1
 
 
+def test_gate_on_agreement(folder, capsys):
     rows = [{"x": i % 2 == 0} for i in range(120)]
     pointwise(folder / "worse", rows)
     labels = ["--labels", str(folder / "labels.csv")]

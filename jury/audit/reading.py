@@ -73,13 +73,13 @@ class Audited:
         told = self.run.manifest.targets.get(side)
         return None if told is None else str(told.get(what) or told["name"])
 
-    def labelled(self) -> list[Judged]:
     @property
     def coverage(self) -> Estimate:
         """The share of items with a usable verdict: a count, without an interval."""
         n = len(self.judged)
         return Estimate(sum(one.said is not None for one in self.judged) / n, n=n) if n else undefined("no_data")
 
+    def labelled(self) -> list[Judged]:
         return [one for one in self.judged if one.label is not None]
 
     def votes_of(self, judge: str) -> list[Category | None]:

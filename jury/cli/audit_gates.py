@@ -82,9 +82,9 @@ def gate(asked: GateOptions) -> int:
         for c in found.checks
     ]
     table(f"gate: {found.outcome}", ["", "measured", "wanted", "outcome", "false alarm at the mark"], rows)
-    if found.outcome == "undecided":
     if asked.min_coverage is None:  # else it is in the table
         facts(stdout(), [("coverage", covered(found.coverage))])
+    if found.outcome == "undecided":
         told(["Undecided: the interval holds the mark. More items decide it, not another mark."])
     return _CODES[found.outcome]
 
