@@ -88,7 +88,7 @@ def outcome(result: PanelResult) -> str:
 def summarize(results: Iterable[PanelResult | str]) -> Summary:
     """The counts over results, or over the words of `outcome` (letter case does not count).
 
-    Raises `ConfigError` for another word.
+    Raises `ConfigError` for another word or result.
     """
     counts: dict[str, int] = dict.fromkeys((*_OUTCOMES, "unrated"), 0)
     usage: Usage | None = None
@@ -97,6 +97,7 @@ def summarize(results: Iterable[PanelResult | str]) -> Summary:
         if isinstance(result, str):
             counts[_known(result.lower(), counts)] += 1
             continue
+        _must_be(PanelResult, result, "summarize counts verdicts on single items; for comparisons there is win_rate")
         counts[outcome(result)] += 1
         calls += result.calls
         saved += result.calls_saved
@@ -108,6 +109,11 @@ def summarize(results: Iterable[PanelResult | str]) -> Summary:
         calls_saved=saved,
         **{f"n_{name}": n for name, n in counts.items()},
     )
+
+
+def _must_be(kind: type, given: object, told: str) -> None:
+    if not isinstance(given, kind):
+        raise ConfigError(f"{told}; got a {type(given).__name__}")
 
 
 def _known(word: str, words: Iterable[str]) -> str:
@@ -147,9 +153,11 @@ class WinRate(Brief):
 
 
 def win_rate(outcomes: Iterable[Comparison | str], tie_value: float = 0.5) -> WinRate:
-    """The win rate over comparisons, or over their winners' names. Raises `ConfigError` for another name."""
+    """The win rate over comparisons, or over their winners' names. Raises `ConfigError` for another name or result."""
     counts = {"A": 0, "B": 0, "tie": 0, "inconclusive": 0}
     for one in outcomes:
+        if not isinstance(one, str):
+            _must_be(Comparison, one, "win_rate counts comparisons; for verdicts on single items there is summarize")
         counts[_known(one, counts) if isinstance(one, str) else one.winner] += 1
     judged = counts["A"] + counts["B"] + counts["tie"]
     rate = (counts["A"] + tie_value * counts["tie"]) / judged if judged else None

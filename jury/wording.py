@@ -56,8 +56,8 @@ def percent(part: float, whole: float) -> str:
 def dollars(amount: float) -> str:
     """US dollars; what is not nothing is never shown as nothing, and never with an exponent.
 
-    >>> dollars(0), dollars(1234.5), dollars(0.5), dollars(0.01234), dollars(0.0000123), dollars(2e-9)
-    ('$0', '$1,234.50', '$0.50', '$0.0123', '$0.000012', '<$0.000001')
+    >>> dollars(0), dollars(1234.5), dollars(0.5), dollars(0.01234), dollars(0.0000123), dollars(1.4e-6), dollars(2e-9)
+    ('$0', '$1,234.50', '$0.50', '$0.0123', '$0.000012', '$0.0000014', '<$0.000001')
     """
     if amount == 0:
         return "$0"
@@ -67,7 +67,8 @@ def dollars(amount: float) -> str:
         return "<$0.000001"
     if amount >= 1 or (amount >= 0.01 and abs(amount - round(amount, 2)) < 1e-9):
         return f"${amount:,.2f}"
-    return f"${amount:.4f}" if amount >= 0.001 else f"${amount:.6f}" if amount < 1e-4 else f"${amount:.5f}"
+    places = 4 + sum(amount < small for small in (1e-3, 1e-4, 1e-5))  # two digits that say something, at least
+    return f"${amount:.{places}f}"
 
 
 def counted(counts: Iterable[tuple[str, int]]) -> str:

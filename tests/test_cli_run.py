@@ -322,6 +322,10 @@ def test_a_target_from_a_file(home, capsys):
     told = json.loads(out)
     assert (code, told["target"]["live"], told["target"]["cost"], told["n_not_judged"]) == (0, 1, 0.25, 0)
     assert told["target_cost"] == 0.75
+    (home / "quiet.py").write_text("def answer(input): return 'the answer'\n")
+    (home / "check.yaml").write_text(json.dumps({**config, "target": "quiet.py:answer", "data": "*.jsonl"}))
+    told = jury(capsys, "run", "check.yaml", "-o", "runs/quiet")[1]
+    assert "3 outputs; it reports no cost\n" in told  # nobody knows: it may well have called a model
 
 
 def test_the_live_line_has_the_targets_money_in_it():

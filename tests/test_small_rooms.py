@@ -18,6 +18,7 @@ from jury import (
     ScriptedProvider,
     Usage,
     config,
+    llm_jury_pairwise,
     prompts,
     summarize,
     sync,
@@ -377,6 +378,11 @@ def test_summaries_keep_their_counts_apart():
     assert (s.usage.cost, s.calls, s.calls_saved) == (0.75, 2, 2)
     assert s.to_dict()["pass_rate"] == 0.5
     assert summarize(["PASS", "NA", "NA", "FAIL"]).pass_rate == 0.5
+    pair = llm_jury_pairwise(judges=[lambda response_a, response_b: "A"]).compare_sync(response_a="a", response_b="b")
+    with pytest.raises(ConfigError, match="win_rate; got a Comparison"):
+        summarize([pair])
+    with pytest.raises(ConfigError, match="summarize; got a PanelResult"):
+        win_rate([PanelResult("decided", value=True, passed=True)])
     empty = summarize([])
     assert (empty.pass_rate, empty.coverage, empty.met(0.0)) == (None, None, False)
     assert Summary(n_total=3, n_pass=3).met(1.0)

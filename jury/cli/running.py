@@ -253,11 +253,11 @@ def _targets(report: RunReport) -> list[tuple[str, str | Text]]:
     """What was asked of the target, or of that of each side; its money is in no other line."""
     if report.target is None:
         return []
-    in_all = f"{tables.dollars(report.target_spent)} in all"
+    in_all = "" if report.target.silent and not report.target_spent else tables.dollars(report.target_spent) + " in all"
     if not report.targets:
-        return [("target", f"{_made(report.target)}, {in_all}")]
+        return [("target", ", ".join(filter(None, (_made(report.target), in_all))))]
     sides = [(f"target {side}", _made(asked)) for side, asked in report.targets.items()]
-    return [*sides, ("targets", in_all)]
+    return [*sides, *([("targets", in_all)] if in_all else [])]
 
 
 def _made(made: Outcomes) -> str:
@@ -265,8 +265,8 @@ def _made(made: Outcomes) -> str:
     known = f", {made.recalled + made.same:,} known" if made.recalled + made.same else ""
     errored = f", {made.failed:,} errored" if made.failed else ""
     cost = "unknown (a price is missing)" if made.unpriced else tables.dollars(made.cost)
-    outputs = tables.count(made.live, "output")
-    return f"{outputs}{known}{errored}; {cost} now"
+    told = "it reports no cost" if made.silent and not (made.unpriced or made.cost) else f"{cost} now"
+    return f"{tables.count(made.live, 'output')}{known}{errored}; {told}"
 
 
 def _cost(report: RunReport) -> str:

@@ -38,8 +38,11 @@ NAME = "target"  # of functions and addresses, in `limits`
 class Outcomes(Asked):
     """What came of the target's questions in one pass. `failed`: it errored; `cost` is the target's alone."""
 
+    silent: int = 0  # outputs that came without a word on their cost, and have no list price
+
     def note(self, made: Made) -> None:
         self.live += 1
+        self.silent += made.usage is None and made.output.target_error is None
         self.failed += made.output.target_error is not None
         if made.usage is not None and made.usage.cost is None:
             self.unpriced += 1
