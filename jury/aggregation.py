@@ -17,6 +17,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from jury.errors import ConfigError, ReplyError
 from jury.frozen import frozen
+from jury.redaction import told
 from jury.results import Judgment, PanelStatus, Reason, Verdict
 from jury.scales import INCONCLUSIVE, Labels, Numeric, Scale, Value
 
@@ -141,7 +142,7 @@ class Rule:
             try:
                 chosen = self.tie_break(list(values))
             except Exception as error:  # noqa: BLE001 - the caller's code; the votes must survive it
-                chosen, detail = None, f"{detail}; the tie-break raised {type(error).__name__}: {error}"
+                chosen, detail = None, f"{detail}; the tie-break raised {told(error)}"
             if chosen is not None:
                 if any(chosen == v and type(chosen) is type(v) for v in values):
                     return Outcome(chosen, tie=True, detail=detail)
@@ -264,7 +265,7 @@ def _custom(rule: Rule, votes: Sequence[Ballot]) -> Outcome:
     try:
         value = function(tuple(votes))
     except Exception as error:  # noqa: BLE001 - the caller's code; its votes must survive it
-        return Outcome(None, "rule", detail=f"the aggregator raised {type(error).__name__}: {error}")
+        return Outcome(None, "rule", detail=f"the aggregator raised {told(error)}")
     if value is None and isinstance(rule.function, Weigher):
         return Outcome(None, "tie", detail="the weights of both sides are equal")
     if value is None:

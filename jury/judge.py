@@ -27,7 +27,7 @@ from jury.prompts import PromptSpec
 from jury.providers import registry
 from jury.providers.base import Provider, Request, Settings, Turn, rungs_of
 from jury.providers.function import TEXTS, FunctionJudge
-from jury.providers.redaction import redact
+from jury.redaction import told
 from jury.results import Failure, Judgment, Order, Reply, Verdict
 from jury.scales import Scale
 from jury.templates import Template
@@ -270,7 +270,7 @@ class Seat:
             if propagate and self.function is not None:
                 raise
             place = "" if self.function is None else place_of(error)
-            detail = redact(f"{type(error).__name__}: {error}") + place  # a client may have put its key into the text
+            detail = told(error) + place  # a client may have put its key into the text
             verdict, usage = Verdict("error", failure=Failure("exception", detail)), None
         how = case.format or self.format
         return Judgment(

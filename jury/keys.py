@@ -17,7 +17,7 @@ from types import CodeType
 from typing import Any, cast
 
 from jury.providers.base import Settings
-from jury.providers.redaction import keyless
+from jury.redaction import keyless
 
 _VERSION = "1"
 

@@ -24,7 +24,7 @@ LARGEST = 1e100  # of a score: squares of differences must stay numbers
 TOLERANCE = 1e-9  # of a threshold: three equal scores of 0.7 have the float mean 0.6999999999999998, and pass at 0.7
 
 
-def _plain(value: Any) -> Any:
+def native(value: Any) -> Any:
     """numpy's scalars as Python's own; a judge function may return them."""
     item = getattr(value, "item", None)
     if callable(item) and getattr(value, "shape", None) == ():
@@ -48,7 +48,7 @@ class Boolean:
     def read(self, value: Any) -> bool:
         if isinstance(value, bool):
             return value
-        value = _plain(value)
+        value = native(value)
         if isinstance(value, bool):
             return value
         if isinstance(value, str) and value.strip().casefold() in ("true", "false"):
@@ -127,7 +127,7 @@ class Labels:
         return tuple(self.labels)
 
     def read(self, value: Any) -> str:
-        value = _plain(value)
+        value = native(value)
         if not isinstance(value, str):
             raise ReplyError("wrong_type", f"expected one of {_listed(self.labels)}, got {shown(value)}")
         label = self._folded.get(_fold(value))
@@ -182,7 +182,7 @@ class Numeric:
         return ()
 
     def read(self, value: Any) -> float:
-        value = _plain(value)
+        value = native(value)
         if isinstance(value, str):
             try:
                 value = float(value) if value.strip().isascii() and "_" not in value else None

@@ -1,5 +1,5 @@
 """Doing several things at once: awaitables in order, leaving no strays; plain functions in threads that nobody waits
-for. Imports nothing of the package.
+for; what functions raise kept harmless.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ import contextvars
 import inspect
 import os
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
+
+from jury.redaction import told
 
 T = TypeVar("T")
 MOST_THREADS = 256  # one for each function that waits; beyond them functions wait for each other
@@ -67,6 +69,37 @@ class Limiter:
         if semaphore is None:
             semaphore = self._by_loop[loop] = asyncio.Semaphore(self.limit)
         return semaphore
+
+
+async def contained(who: str, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """What a function of somebody else's gives: an async one is awaited, a plain one runs in a thread.
+
+    What it raises that would end the process, the event loop or the task around it is a `RuntimeError`: SystemExit, a
+    cancellation of its own making, a KeyboardInterrupt in a thread (nobody presses a key there), any that is no
+    `Exception`.
+    """
+    own_call = getattr(function, "__call__", None)  # noqa: B004 - an object with an async __call__
+    try:
+        if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(own_call):
+            return await function(*given, **named)
+        result = await in_thread(lambda: _called(who, function, given, named))
+        return await result if inspect.isawaitable(result) else result
+    except (Exception, KeyboardInterrupt, GeneratorExit):  # on the loop's own thread a key was pressed
+        raise
+    except BaseException as error:
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling()):
+            raise
+        raise RuntimeError(f"{who} raised {told(error)}") from error
+
+
+def _called(who: str, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    try:
+        return function(*given, **named)
+    except BaseException as error:
+        if isinstance(error, Exception) and not isinstance(error, StopIteration):
+            raise
+        raise RuntimeError(f"{who} raised {told(error)}") from error
 
 
 async def in_thread(function: Callable[[], T]) -> T:

@@ -9,7 +9,7 @@ import pytest
 from jury import ConfigError, JudgeSpec, ScriptedProvider, llm_jury
 from jury.audit import rebuilding
 from jury.cli.__main__ import main
-from jury.providers.redaction import HIDDEN, address, keyless
+from jury.redaction import HIDDEN, address, keyless
 from jury.runner import RunSpec, run_sync
 from jury.store import Run
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from jury.errors import PROVIDER_KINDS
 from jury.providers import complaints
 from jury.providers.faults import from_exception, from_status
-from jury.providers.redaction import HIDDEN, redact
 from jury.providers.waits import retry_after
+from jury.redaction import HIDDEN, redact
 
 NOW = datetime(2026, 10, 21, 7, 27, tzinfo=UTC)
 

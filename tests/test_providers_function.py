@@ -26,7 +26,16 @@ def beside(function, **more):
     return result, result.votes[0]
 
 
-ENDS = [SystemExit(3), KeyboardInterrupt(), GeneratorExit(), StopIteration(), asyncio.CancelledError()]
+class Foreign(BaseException):
+    """As test runners and other event loops have them."""
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+ENDS = [Foreign("x"), SystemExit(3), KeyboardInterrupt(), GeneratorExit(), StopIteration(), asyncio.CancelledError()]
 
 
 @pytest.mark.parametrize("error", ENDS, ids=lambda e: type(e).__name__)
@@ -40,7 +49,9 @@ def test_what_would_end_the_process_or_the_task_is_one_failed_vote(error):
     assert type(error).__name__ in vote.error
 
 
-@pytest.mark.parametrize("error", [SystemExit(3), asyncio.CancelledError()], ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize(
+    "error", [Foreign("x"), SystemExit(3), asyncio.CancelledError()], ids=lambda e: type(e).__name__
+)
 def test_so_it_is_in_an_async_function(error):
     async def ends(output):
         raise error
@@ -48,6 +59,13 @@ def test_so_it_is_in_an_async_function(error):
     result, vote = beside(ends)
     assert result.value is True
     assert type(error).__name__ in vote.error
+
+
+def test_an_exception_without_a_text_is_a_failed_vote_too():
+    def mute(output):
+        raise Mute
+
+    assert beside(mute)[1].error.startswith("exception: Mute: (it has no text that can be read)")
 
 
 def test_a_function_that_awaits_a_cancelled_task_is_not_cancelled_itself():

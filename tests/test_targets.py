@@ -72,12 +72,23 @@ def test_an_output_is_kept_whose_cost_cannot_even_be_written_out():
     assert (found.output.text, found.output.target_error, found.usage) == ("four", None, Usage(1))
 
 
+def ended(error):
+    return TargetError(f"RuntimeError: the target raised {error}", "exception")
+
+
 @pytest.mark.parametrize(
     ("function", "error"),
     [
         (lambda x: 1 / 0, TargetError("ZeroDivisionError: division by zero", "exception")),
         (lambda x: None, TargetError("the function returned nothing", "empty")),
-        (lambda x: exec("raise SystemExit(3)"), TargetError("SystemExit: 3", "exception")),
+        (
+            lambda x: exec("raise SystemExit(3)"),
+            TargetError("RuntimeError: the target raised SystemExit: 3", "exception"),
+        ),
+        (
+            lambda x: exec("raise KeyboardInterrupt"),
+            TargetError("RuntimeError: the target raised KeyboardInterrupt", "exception"),
+        ),
         (lambda x: {"error": "down"}, TargetError("down")),
     ],
 )

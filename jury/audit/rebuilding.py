@@ -16,7 +16,7 @@ from jury.judge import JudgeSpec
 from jury.keys import function_name
 from jury.pairwise import PairwiseJury, llm_jury_pairwise
 from jury.pointwise import Jury, llm_jury
-from jury.providers.redaction import HIDDEN
+from jury.redaction import HIDDEN
 from jury.rubrics.rubric import Rubric
 from jury.sessions.judging import SessionJury
 from jury.store import Run, RunManifest

@@ -14,8 +14,8 @@ from typing import Any, cast
 from jury.errors import ProviderError
 from jury.providers import complaints
 from jury.providers.complaints import Complaint
-from jury.providers.redaction import redact
 from jury.providers.waits import retry_after
+from jury.redaction import redact
 
 _TOO_LONG = re.compile(
     r"context_length_exceeded|string_above_max_length|request_too_large|maximum context length|context (window|limit)"

@@ -13,7 +13,6 @@ warning says so once, and so do the notes of each vote: with nothing expected, `
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 from collections.abc import Callable, Iterable, Mapping
@@ -24,7 +23,7 @@ from jury.errors import ConfigError, DataError, ReplyError
 from jury.providers.bodies import MOST
 from jury.results import Failure, Usage, Verdict
 from jury.scales import Scale, shown
-from jury.tasks import in_thread
+from jury.tasks import contained
 from jury.values import plain
 
 logger = logging.getLogger("jury.providers.function")
@@ -52,9 +51,6 @@ class FunctionJudge:
 
     def __init__(self, function: Callable[..., Any], kind: str) -> None:
         self.function = function
-        self.is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-            getattr(function, "__call__", None)  # noqa: B004 - an object with an async __call__
-        )
         self.names, self.whole = _parameters(function, kind)
         self._needed = tuple(n for n in self.names if n in _OPTIONAL and _required(function, n))
         self._told: set[str] = set()
@@ -81,31 +77,7 @@ class FunctionJudge:
 
     async def __call__(self, case: Any, argument: Callable[[str], Any]) -> Any:
         keywords = {name: argument(name) for name in self.names}
-        positional = (case,) if self.whole else ()
-        try:
-            if self.is_async:
-                return await self.function(*positional, **keywords)
-            result = await in_thread(lambda: _called(self.function, positional, keywords))
-            return await result if inspect.isawaitable(result) else result
-        except SystemExit as error:
-            raise _contained(error) from error
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            raise _contained(error) from error  # of something that the function awaited; nobody cancelled the judge
-
-
-def _called(function: Callable[..., Any], positional: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
-    try:
-        return function(*positional, **keywords)
-    except (KeyboardInterrupt, GeneratorExit, StopIteration) as error:  # in a thread no key was pressed
-        raise _contained(error) from error
-
-
-def _contained(error: BaseException) -> RuntimeError:
-    """What would end the process, the loop or the panel's task, as an exception like any other."""
-    return RuntimeError(f"the judge function raised {type(error).__name__}" + (f": {error}" if str(error) else ""))
+        return await contained("the judge function", self.function, (case,) if self.whole else (), keywords)
 
 
 def _parameters(function: Callable[..., Any], kind: str) -> tuple[tuple[str, ...], bool]:

@@ -34,7 +34,7 @@ from jury.pairwise import PairwiseJury, llm_jury_pairwise
 from jury.pointwise import Jury, llm_jury
 from jury.prompts import PromptSpec
 from jury.providers.base import Settings
-from jury.providers.redaction import keyless
+from jury.redaction import keyless
 from jury.runner.escalating import with_labels
 from jury.runner.session_words import beside, session_words
 from jury.runner.target_words import check_words, made_targets

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, cast
 
 from jury.errors import ConfigError, place_of
+from jury.redaction import told
 from jury.results import CriterionResult
+from jury.scales import native
 from jury.sessions.events import Session
 
 _PASS = {True: "PASS", False: "FAIL"}
@@ -29,15 +33,22 @@ class CodeCheck:
             found = self.function(session)
             found, why = cast("tuple[Any, Any]", found) if _is_pair(found) else (found, "")
             verdict = found if self.passes is None or found is None else bool(self.passes(found))
-        except Exception as error:  # noqa: BLE001 - the caller's code; the rest of the report must survive it
-            why = f"the check raised {type(error).__name__}: {error}{place_of(error)}"
+            return self._result(native(found), native(verdict), str(why))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the caller's code; the report must survive it
+            why = f"the check raised {told(error)}{place_of(error)}"
             return CriterionResult(self.name, "inconclusive", reason="errors", explanation=why, code=True)
-        explanation = str(why) or ("" if isinstance(found, bool) or found is None else f"found {shown(found)}")
+
+    def _result(self, found: Any, verdict: Any, why: str) -> CriterionResult:
+        if inspect.isawaitable(verdict):
+            raise TypeError("an async function: checks are plain ones")
+        explanation = why or ("" if isinstance(found, bool) or found is None else f"found {shown(found)}")
         if verdict is None:
             return CriterionResult(self.name, "not_applicable", "NA", None, None, explanation, code=True)
         if isinstance(verdict, bool):
             return CriterionResult(self.name, "decided", _PASS[verdict], verdict, None, explanation, code=True)
         value = float(verdict) if isinstance(verdict, int | float) else shown(verdict)
+        if isinstance(value, float) and not isfinite(value):
+            raise ValueError(f"{value} is no finite number")
         return CriterionResult(self.name, "decided", value, None, None, explanation, code=True)
 
 
@@ -60,13 +71,13 @@ def code_check(
 
 def facts(checks: Sequence[CodeCheck], results: Sequence[CriterionResult]) -> list[dict[str, str]]:
     """What judges are told: name and result of the checks that are facts."""
-    told: list[dict[str, str]] = []
+    said: list[dict[str, str]] = []
     for check, result in zip(checks, results, strict=True):
         if check.fact and result.status != "inconclusive":
             words = {"PASS": "yes", "FAIL": "no", "NA": "does not apply"}
             why = f" ({shown(result.explanation)})" if result.explanation and str(result.value) in words else ""
-            told.append({"name": check.name, "result": words.get(str(result.value), shown(result.value)) + why})
-    return told
+            said.append({"name": check.name, "result": words.get(str(result.value), shown(result.value)) + why})
+    return said
 
 
 def shown(value: Any) -> str:

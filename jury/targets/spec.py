@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from jury.budget import check_max_cost
 from jury.errors import ConfigError
 from jury.providers.base import Provider, Settings
-from jury.providers.redaction import address
+from jury.redaction import address
 
 Loader = Callable[[str], Callable[..., Any]]
 LONGEST_S = 10**7

@@ -29,12 +29,12 @@ from jury.providers import registry
 from jury.providers.base import Provider, Request, Turn
 from jury.providers.endpoints import Endpoint
 from jury.providers.openai import OpenAIProvider
-from jury.providers.redaction import redact
+from jury.redaction import told
 from jury.results import Reply, Usage
 from jury.targets.http import HttpTarget
 from jury.targets.spec import TargetSpec
 from jury.targets.usage import with_usage
-from jury.tasks import in_thread
+from jury.tasks import contained
 from jury.templates import Template, check
 
 ARGUMENTS = ("input", "messages", "system_instructions", "context", "row", "data")
@@ -164,13 +164,8 @@ class Target:
                 output = Output(said, model=self._named())  # a target's refusal is its answer
             refused = error.kind == "budget"
             return Made(output, error.usage, int(not refused), attempts - 1, took, refused)
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            fault = TargetError(f"{type(error).__name__} inside the target", "exception")
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the code under test may raise anything
-            fault = TargetError(redact(f"{type(error).__name__}: {error}"), "exception")
+        except Exception as error:  # noqa: BLE001 - the code under test may raise anything
+            fault = TargetError(told(error), "exception")
         return Made(Output(error=fault, model=self._named()), latency_s=time.monotonic() - started)
 
     async def _ask_provider(self, request: Request) -> Made:
@@ -259,11 +254,7 @@ async def _called(function: Callable[..., Any], arguments: Mapping[str, Any], wh
     """What the function gives; a plain one runs in a thread."""
     given: tuple[Any, ...] = tuple(arguments.values()) if whole else ()
     named = {} if whole else dict(arguments)
-    own_call = getattr(function, "__call__", None)  # noqa: B004 - an object with an async __call__
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(own_call):
-        return await function(*given, **named)
-    result = await in_thread(lambda: function(*given, **named))
-    return await result if inspect.isawaitable(result) else result
+    return await contained("the target", function, given, named)
 
 
 def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], bool]:

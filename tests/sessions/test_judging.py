@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 from jury import ConfigError, JudgeSpec, PanelResult, ScriptedProvider
@@ -248,6 +250,46 @@ def test_code_checks_are_criteria_and_facts_and_can_be_all_there_is() -> None:
     assert "Measured by code, and true whatever the session says: events: 4\n" in prompt
     assert 'has_answer: yes ("there is one")' in prompt
     assert "broken" not in prompt
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def _mute(session: Session) -> bool:
+    raise Mute
+
+
+async def _async(session: Session) -> bool:
+    return True
+
+
+@pytest.mark.filterwarnings("ignore:coroutine.*was never awaited:RuntimeWarning")
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (_mute, "Mute: (it has no text"),
+        (_async, "checks are plain ones"),
+        (lambda s: sys.exit(3), "SystemExit: 3"),
+        (lambda s: float("nan"), "no finite number"),
+        (lambda s: 10**400, "OverflowError"),
+        (lambda s: (True, Mute()), "RuntimeError: no text"),
+        (lambda s: 1 / len("sk-abcdefghijk"[:0]), "ZeroDivisionError"),
+        (lambda s: {}["sk-abcdefghijk"], "[key hidden]"),
+    ],
+)
+def test_a_check_that_breaks_is_inconclusive_and_the_report_survives_it(function: Any, says: str) -> None:
+    result = session_jury(checks=[code_check("odd", function), code_check("fine", lambda s: True)]).judge_sync(MESSAGES)
+    odd, fine = result.criteria
+    assert (odd.status, odd.reason, fine.value) == ("inconclusive", "errors", "PASS")
+    assert says in odd.explanation
+    assert type(result).from_json(result.to_json()) == result
+
+
+def test_a_check_may_find_scalars_of_numpy() -> None:
+    checks = [code_check("all", lambda s: numpy.bool_(True)), code_check("share", lambda s: numpy.float64(0.5))]
+    assert [c.value for c in session_jury(checks=checks).judge_sync(MESSAGES).criteria] == ["PASS", 0.5]
 
 
 def test_the_seeds_text_files_run_as_they_are(tmp_path: Path) -> None:

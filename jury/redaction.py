@@ -43,6 +43,15 @@ def address(url: str) -> str:
     return _PART.sub(rf"\1{HIDDEN}", url)
 
 
+def told(error: BaseException) -> str:
+    """An exception of somebody else's code in a word: its type and text, no key in it; also where it has no text."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - its own code makes its text
+        text = "(it has no text that can be read)"
+    return redact(f"{type(error).__name__}: {text}" if text else type(error).__name__)
+
+
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """The text without the given keys and without whatever looks like one."""
     for secret in secrets:
