@@ -143,9 +143,9 @@ def _asked() -> str:
 def _say(found: Calibration, before: list[str]) -> None:
     console = stdout()
     lines = [
-        ("coverage", covered(found.coverage)),
         ("labels", f"{found.n_labels}, drawn {found.sampled}; {found.n_used} in the {found.part} part"),
         ("pass rate", cell(share, found.raw_rate)),
+        ("coverage", covered(found.coverage)),
         ("people's", cell(share, found.corrected_rate) if found.corrected_rate.value is not None
                      else f"{UNKNOWN}: {short_why(found.corrected_rate)}"),
         ("confidence", f"Brier {number(found.brier, 3)}, ECE {number(found.confidence_error, 3)}"
