@@ -166,7 +166,8 @@ class AgreementGate:
     """Whether a new version agrees with people no less than the old one, on the same labelled items.
 
     `difference` is new minus old share of agreement, `margin` what may be lost. `flipped` has the items where the
-    verdict changed: (item, label, old, new), those that got worse first.
+    verdict changed: (item, label, old, new), those that got worse first. `left_out`: labels of items that were picked,
+    not drawn at random; on such a new version that only helps where judges disagree looks better than it is.
     """
 
     outcome: Outcome
@@ -175,6 +176,7 @@ class AgreementGate:
     new: Estimate
     old: Estimate
     flipped: tuple[tuple[str, object, object, object], ...]
+    left_out: int = 0
 
 
 def gate_agreement(new: Audited, old: Audited, *, margin: float = 0.02, level: float = 0.95) -> AgreementGate:
@@ -185,7 +187,8 @@ def gate_agreement(new: Audited, old: Audited, *, margin: float = 0.02, level: f
     """
     if not 0.0 <= margin < 1.0:
         raise ConfigError(f"margin lies in [0, 1), got {margin}")
-    pairs = [(n, o) for n, o in same_items(new.judged, old.judged) if n.label is not None]
+    common = [(n, o) for n, o in same_items(new.judged, old.judged) if n.label is not None]
+    pairs = [(n, o) for n, o in common if not n.picked]
     labels = [new.counted(n.label) for n, _ in pairs]
     hits = [(new.counted(n.said) == t, old.counted(o.said) == t) for (n, o), t in zip(pairs, labels, strict=True)]
     counts = PairedCounts(
@@ -201,4 +204,4 @@ def gate_agreement(new: Audited, old: Audited, *, margin: float = 0.02, level: f
     changed.sort(key=lambda c: (c[2][0], not c[2][1]))
     flipped = tuple((n.item.id, n.label, o.said, n.said) for n, o, _ in changed)
     share = [wilson(sum(h[k] for h in hits), len(hits), level=level) for k in (0, 1)]
-    return AgreementGate(result, difference, margin, share[0], share[1], flipped)
+    return AgreementGate(result, difference, margin, share[0], share[1], flipped, len(common) - len(pairs))

@@ -155,8 +155,29 @@ def _read(folder: Path, name: str = FILE) -> dict[str, Any] | None:
         return None
     try:
         data: Any = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
         raise DataError(f"{path}: cannot be read: {unread(error)}", "bad_json", file=str(path)) from None
-    if not isinstance(data, dict) or cast("dict[str, Any]", data).get("format") != FORMAT:
-        raise DataError(f"{path}: not of format {FORMAT}", "format", file=str(path))
-    return cast("dict[str, Any]", data)
+    except (ValueError, RecursionError) as error:
+        raise damaged(path, unread(error)) from None
+    if not isinstance(data, dict):
+        raise damaged(path, "it holds no mapping")
+    held = cast("dict[str, Any]", data)
+    if held.get("format") != FORMAT:
+        raise DataError(f"{path}: not of format {FORMAT}: {_anew(path)}", "format", file=str(path))
+    wrong = [key for key in _MAPPINGS if held.get(key) is not None and not isinstance(held[key], dict)]
+    if wrong:
+        raise damaged(path, f"{wrong[0]} is no mapping")
+    return held
+
+
+_MAPPINGS = ("holds_for", "raw_rate", "corrected_rate", "weights", "previous", "spent", "made_on")
+
+
+def damaged(path: Path, why: str) -> DataError:
+    """One of the two files is not as it was written: why, and how to go on without it."""
+    return DataError(f"{path} is damaged: {why}: {_anew(path)}", "bad_json", file=str(path))
+
+
+def _anew(path: Path) -> str:
+    made_by = "jury gate" if path.name == GATE_FILE else "jury calibrate"
+    return f"delete the file, and `{made_by}` makes it anew"

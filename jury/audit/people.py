@@ -14,6 +14,7 @@ from jury.scales import Boolean, Scale
 from jury.stats.table import Category
 from jury.store import Label, Run
 from jury.store.records import standing
+from jury.wording import count
 
 SAMPLED = ("random", "by-class", "by-verdict", "other")
 Status: TypeAlias = Literal["", "na", "undone"]
@@ -27,13 +28,14 @@ _WHY_NAMES = ("note", "comment", "reason", "explanation")
 class Said:
     """What people say of one item together: the value most of them gave, None where two values tie (`contested`).
 
-    `saw_verdict`: somebody had the panel's verdict in view.
+    `saw_verdict`: somebody had the panel's verdict in view. `picked`: nobody came to the item by a random draw.
     """
 
     value: Category | None
     note: str = ""
     contested: bool = False
     saw_verdict: bool = False
+    picked: bool = False
 
 
 def together(labels: Sequence[tuple[Label, Category | None]]) -> Said:
@@ -50,7 +52,8 @@ def together(labels: Sequence[tuple[Label, Category | None]]) -> Said:
     said = [label for label, v in labels if v is not None and v == value and label.note]
     alone = len(labels) == 1
     note = "; ".join(label.note if alone or not label.labeller else f"{label.labeller}: {label.note}" for label in said)
-    return Said(value, note, contested, any(label.saw_verdict for label, _ in labels))
+    picked = not of_sample((label for label, _ in labels), "random")
+    return Said(value, note, contested, any(label.saw_verdict for label, _ in labels), picked)
 
 
 def by_item(labels: Iterable[Label], scale: Scale | None) -> dict[str, list[tuple[Label, Category | None]]]:
@@ -99,6 +102,15 @@ def drawn(labels: Iterable[Label]) -> str | None:
 def of_sample(labels: Iterable[Label], sampled: str) -> list[Label]:
     """The labels that belong to such a sample: those that say they were drawn otherwise are no part of a random one."""
     return [label for label in labels if sampled != "random" or label.sampling in ("", "random")]
+
+
+def left_out(n: int) -> str:
+    """What is said of labels that are no part of a random sample.
+
+    >>> left_out(2)
+    '2 labels on items that were not drawn at random were left out'
+    """
+    return f"{count(n, 'label')} on items that were not drawn at random {'was' if n == 1 else 'were'} left out"
 
 
 def read_labels(path: str | Path, *, sampling: str = "") -> list[Label]:

@@ -29,6 +29,7 @@ class Judged:
     label: Category | None = None
     note: str = ""  # the reason that came with the label
     saw_verdict: bool = False  # a labeller had the panel's verdict in view
+    picked: bool = False  # the item was labelled because of what was known of it: no part of a random sample
 
     @property
     def said(self) -> Category | None:
@@ -81,6 +82,15 @@ class Audited:
 
     def labelled(self) -> list[Judged]:
         return [one for one in self.judged if one.label is not None]
+
+    def at_random(self) -> Audited:
+        """The run without the labels of items that were picked, not drawn at random."""
+        picked = {one.item.id for one in self.judged if one.picked}
+        if not picked:
+            return self
+        judged = tuple(replace(one, label=None, note="") if one.picked else one for one in self.judged)
+        people = {who: {i: v for i, v in of.items() if i not in picked} for who, of in self.people.items()}
+        return replace(self, judged=judged, people={who: of for who, of in people.items() if of})
 
     def votes_of(self, judge: str) -> list[Category | None]:
         """A judge's vote on each item; None for none."""
@@ -168,7 +178,7 @@ def _whole(result: PanelResult | Comparison) -> PanelResult | Comparison:
 def _judged(item: StoredItem, result: PanelResult | Comparison, said: PeopleSaid | None) -> Judged:
     if said is None:
         return Judged(item, result)
-    return Judged(item, result, said.value, said.note, said.saw_verdict)
+    return Judged(item, result, said.value, said.note, said.saw_verdict, said.picked)
 
 
 def _categories(scale: Scale) -> tuple[Category, ...]:

@@ -18,6 +18,7 @@ from jury.audit import (
 from jury.audit import drift as drifted
 from jury.audit import gate as gated
 from jury.audit.keeping import keep_gate
+from jury.audit.people import left_out
 from jury.cli import exits
 from jury.cli.audit_words import as_json, covered, p_value, points, said, share, table, told
 from jury.cli.contesting import ContestOptions, held
@@ -104,6 +105,8 @@ def _agreement(asked: GateOptions) -> int:
         ("old", share(found.old)),
         ("new - old", f"{points(found.difference)}, may lose {100 * found.margin:g}"),
     ]
+    if found.left_out:
+        lines.append(("labels", left_out(found.left_out)))
     facts(stdout(), lines)
     rows = [[item, said(label), said(was), said(now)] for item, label, was, now in found.flipped[:MOST]]
     table("flipped items, those that got worse first", ["item", "people", "old", "new"], rows)

@@ -26,7 +26,7 @@ from jury.audit import stability as measured
 from jury.audit import worth as valued
 from jury.audit.against import AgainstPeople
 from jury.audit.calibrating import Calibration
-from jury.audit.people import drawn, of_sample
+from jury.audit.people import drawn, left_out, of_sample
 from jury.cli import exits
 from jury.cli.asking_again import AskOptions, asked
 from jury.cli.audit_words import (
@@ -101,9 +101,7 @@ def calibrate(options: CalibrateOptions) -> int:
         return exits.OK
     _say(found, before)
     if len(kept) < len(given):
-        left = len(given) - len(kept)
-        was = "was" if left == 1 else "were"
-        told([f"{count(left, 'label')} on items that were not drawn at random {was} left out"])
+        told([left_out(len(given) - len(kept))])
     if not options.criterion:
         facts(stdout(), list(_after(options.folder, found)))
     return exits.OK

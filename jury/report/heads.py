@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from jury.audit import Audited, Worth, expired
-from jury.audit.keeping import load_calibration, load_gate
-from jury.errors import DataError
+from jury.audit.keeping import FILE, damaged, load_calibration, load_gate
 from jury.report import words
 from jury.report.criteria import rubric_of
 from jury.report.items import word_of
@@ -144,7 +143,7 @@ def _corrected(audit: Audited) -> tuple[Rate | None, str]:
     try:
         estimate = Estimate(**{k: kept[k] for k in known if k in kept})
     except (TypeError, ValueError) as error:
-        raise DataError(f"{audit.run.folder}/calibration.json: no corrected rate in it: {error}", "bad_json") from None
+        raise damaged(audit.run.folder / FILE, f"no corrected rate in it: {error}") from None
     made = words.rate(estimate)
     return (made, "") if estimate.value is not None else (None, estimate.why)
 

@@ -11,7 +11,7 @@ from jury.audit.gates import Condition
 from jury.errors import ConfigError
 from jury.results import PanelResult
 from jury.scales import Labels
-from jury.store import Run, RunWriter, StoredItem, StoredResult
+from jury.store import Label, Run, RunWriter, StoredItem, StoredResult
 from tests.audit.runs import pairwise, pointwise
 
 
@@ -123,6 +123,20 @@ def test_a_new_version_must_not_agree_less_with_people(tmp_path):
     assert gate_agreement(old, new).outcome == "pass"
     assert gate_agreement(old, old, margin=0.05).outcome == "pass"
     assert gate_agreement(audited(new.run, []), old).difference.reason == "no_data"
+
+
+def test_labels_of_picked_items_say_nothing_of_a_new_version(tmp_path):
+    truth = dict.fromkeys(range(300), True)
+    old, new = two(tmp_path, [True] * 300, [i >= 60 for i in range(300)])
+    drawn = [Label(str(i), "ann", v, sampling="random") for i, v in truth.items() if i >= 60]
+    picked = [Label(str(i), "ann", v, sampling="disagreement") for i, v in truth.items() if i < 60]
+    assert gate_agreement(audited(new.run, [*drawn, *picked]), old).outcome == "pass"
+    found = gate_agreement(audited(new.run, [*drawn, *picked]), old)
+    assert (found.new.n, found.left_out) == (240, 60)
+    alone = gate_agreement(audited(new.run, picked), old)
+    assert (alone.outcome, alone.difference.reason, alone.left_out) == ("undecided", "no_data", 60)
+    unsaid = [Label(label.item, "ann", label.value) for label in picked]  # a file that says nothing of its sampling
+    assert gate_agreement(audited(new.run, unsaid), old).left_out == 0
 
 
 def test_judge_drift_and_system_drift_are_told_apart(tmp_path):

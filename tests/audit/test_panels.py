@@ -43,6 +43,19 @@ def test_one_good_judge_among_weak_ones_would_do(tmp_path):
     assert found.price == pytest.approx(0.03)
 
 
+def test_what_people_said_of_picked_items_is_left_out(tmp_path):
+    rows, truth = votes({"x": 0.99, "y": 0.6, "z": 0.6})
+    run = pointwise(tmp_path / "run", rows)
+    drawn = [Label(str(i), "ann", v, sampling="random") for i, v in truth.items() if i % 2]
+    picked = [Label(str(i), "bob", not v, sampling="disagreement") for i, v in truth.items() if not i % 2]
+    both, alone = worth(audited(run, [*drawn, *picked])), worth(audited(run, drawn))
+    assert (both.best, both.independent) == (alone.best, alone.independent)
+    assert both.saying == (*alone.saying, "100 labels on items that were not drawn at random were left out")
+    none = worth(audited(run, picked))
+    assert none.by_votes
+    assert none.saying[-1].startswith("100 labels")
+
+
 def test_alike_judges_are_worth_one_vote_and_one_of_them_gives_the_same_verdicts(tmp_path):
     rows, truth = votes({"x": 0.8}, 120)
     rows = [{"x": r["x"], "y": r["x"], "z": r["x"]} for r in rows]

@@ -89,7 +89,11 @@ def test_files_that_nobody_can_read_are_told(tmp_path):
     (tmp_path / "l.csv").write_text('item,value\n0,yes\n1,"no" and more\n')
     (tmp_path / "l.jsonl").write_text('{"item": 1, "value": ' + "[" * 20_000 + "]" * 20_000 + "}")
     (tmp_path / "i.csv").write_text("value\nyes\n")
-    for name, says in (("l.csv", r"l\.csv, line 3: .*quote"), ("l.jsonl", r"l\.jsonl, line 1"), ("i.csv", r"line 2: .*no item")):
+    for name, says in (
+        ("l.csv", r"l\.csv, line 3: .*quote"),
+        ("l.jsonl", r"l\.jsonl, line 1"),
+        ("i.csv", r"line 2: .*no item"),
+    ):
         with pytest.raises(DataError, match=says):
             read_labels(tmp_path / name)
 
