@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -57,15 +60,20 @@ class Piped:
     def write(self, data: bytes) -> None:
         os.write(self.writer, data)
 
+    def unread(self) -> int:
+        found = array.array("i", [-1])
+        fcntl.ioctl(self.writer, termios.FIONREAD, found)
+        return found[0]
+
     def interrupt(self) -> tuple[int, str, str]:
         self.process.send_signal(signal.SIGINT)
-        out, err = self.process.communicate(timeout=60)  # the writer is still there
+        out, err = self.process.communicate(timeout=120)  # the writer is still there
         os.close(self.writer)
         return self.process.returncode, out, err
 
 
 def until(there: Callable[[], Any]) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while not there() and time.monotonic() < end:
         time.sleep(0.05)
     assert there()
@@ -106,7 +114,8 @@ def test_a_run_over_a_pipe_ends_at_the_first_interrupt(home: Path) -> None:
 
 def test_a_pipe_that_never_says_anything_can_be_left(home: Path) -> None:
     piped = Piped("judge", "-", "-c", "c", "-j", "checks.py:noisy", "-o", "out")
-    until(lambda: (home / "out" / "results.jsonl").exists())
+    piped.write(b"\n")  # no row; once it was taken, the next one is waited for
+    until(lambda: piped.unread() == 0)
     code, _, err = piped.interrupt()
     assert code == 130
     assert "0 rows judged" in err
@@ -117,7 +126,7 @@ def test_a_named_pipe_is_read_once(home: Path, capsys: pytest.CaptureFixture[str
     os.mkfifo(home / "fifo")
     writer = subprocess.Popen(["sh", "-c", "cat rows.jsonl > fifo"])
     code, out, _ = jury(capsys, "run", "pipe.yaml", "--data", "fifo", "--json")
-    writer.wait(timeout=30)
+    writer.wait(timeout=120)
     assert (code, json.loads(out)["n_pass"]) == (0, 3)
 
 
@@ -187,7 +196,7 @@ def test_a_broken_configuration_is_named_and_not_taken_for_none(home: Path, caps
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-"])
 def test_a_closed_stream_ends_no_command(home: Path, closed: str) -> None:
     command = f"{sys.executable} -m jury judge rows.jsonl -c c -j checks.py:noisy --json -o out --overwrite {closed}"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert len(lines(home / "out" / "results.jsonl")) == 3
     assert "Traceback" not in done.stderr

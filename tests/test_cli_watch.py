@@ -271,16 +271,28 @@ def test_what_cannot_be_counted_is_said_to_be_unknown(home):
 
 def test_lines_are_not_more_often_than_asked(home):
     """A run of its own process, seen from a pipe: some lines, the last word, and the code of the run."""
-    (home / "slow.py").write_text("import time\ndef slow(output):\n    time.sleep(0.05)\n    return len(output) > 3\n")
+    (home / "slow.py").write_text(
+        "import os, time\ndef slow(output):\n    time.sleep(0.02)\n"
+        "    while len(output) == 39 and not os.path.exists('seen'): time.sleep(0.02)\n    return len(output) > 3\n"
+    )
     (home / "rows.jsonl").write_text("".join(json.dumps({"input": "q", "output": "x" * i}) + "\n" for i in range(40)))
     spec = {"data": "rows.jsonl", "criteria": "c", "judges": ["slow.py:slow"], "concurrency": 1}
     (home / "check.yaml").write_text(json.dumps(spec))
-    run = subprocess.Popen([sys.executable, "-m", "jury", "run", "check.yaml", "--json"], stdout=subprocess.PIPE)
-    watch = [sys.executable, "-m", "jury", "watch", "runs/check", "--every", "0"]
-    done = subprocess.run(watch, capture_output=True, text=True, timeout=60, check=False)
-    run.communicate(timeout=60)
-    lines = done.stdout.splitlines()
-    assert done.returncode == 0, done.stderr
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    command = [sys.executable, "-m", "jury"]
+    with (
+        subprocess.Popen([*command, "run", "check.yaml", "--json"], **pipes) as run,
+        subprocess.Popen([*command, "watch", "runs/check", "--every", "0", "--wait", "120"], **pipes) as watch,
+    ):
+        lines = []
+        for line in watch.stdout:
+            lines.append(line.rstrip("\n"))
+            if " of 40 items" in line:
+                (home / "seen").touch()  # the last row ends once the watch knows how many there are
+        (home / "seen").touch()
+        run.communicate(timeout=120)
+        _, err = watch.communicate(timeout=120)
+    assert watch.returncode == 0, err
     assert lines[-1].startswith("finished   ")
     assert lines[-1].endswith("-m jury show runs/check")  # as this one was called
     assert lines[-2].startswith("40 of 40 items · pass rate 90%")
@@ -304,7 +316,7 @@ def test_live_on_a_terminal(home, no_color):
         shown += _read(master, lambda text: "1 passed, 1 failed" in text)
         writer.save(manifest("pointwise", ["x"], Boolean()))
     shown += _read(master, lambda text: "finished" in text)
-    assert watch.wait(timeout=30) == 0
+    assert watch.wait(timeout=120) == 0
     os.close(master)
     assert "jury show run" in shown
     assert ("\x1b[3" in shown or "\x1b[9" in shown) is not no_color
@@ -321,7 +333,7 @@ def test_ctrl_c_ends_the_watch_and_not_the_run(home):
         assert watch.stdout is not None
         assert watch.stdout.readline().startswith("1 item ")
         watch.send_signal(signal.SIGINT)
-        _, err = watch.communicate(timeout=30)
+        _, err = watch.communicate(timeout=120)
         assert (watch.returncode, err) == (130, "")
         add(writer, "i1", True)  # the lock is still the writer's
 
@@ -345,7 +357,7 @@ def test_what_is_left_is_told_once_it_can_be_told():
     assert pace.left_s(640, 0) is None
 
 
-def _read(master: int, enough, timeout: float = 30) -> str:
+def _read(master: int, enough, timeout: float = 120) -> str:
     text, until = "", time.monotonic() + timeout
     while not enough(text) and time.monotonic() < until:
         if select.select([master], [], [], 0.1)[0]:

@@ -310,7 +310,7 @@ def served(folder, *arguments):
 def post(address, path, body):
     """A request as a program makes it, with the token as a header."""
     headers = {"x-jury-token": address.query.removeprefix("token=")}
-    return httpx.post(f"http://{address.netloc}{path}", json=body, headers=headers, timeout=20).json()
+    return httpx.post(f"http://{address.netloc}{path}", json=body, headers=headers, timeout=120).json()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -320,7 +320,7 @@ def test_the_command_serves_until_ctrl_c_and_says_what_the_labels_say(tmp_path):
     for place in (0, 1):
         post(address, "/api/label", {"place": place, "answers": {"": {"choice": 0}}})
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     assert "The panel agrees with you on" in out
     assert "jury calibrate" in out
@@ -330,11 +330,11 @@ def test_the_command_serves_until_ctrl_c_and_says_what_the_labels_say(tmp_path):
 def test_the_page_can_end_the_command_and_json_is_json(tmp_path):
     runs.boolean(tmp_path / "run")
     process, address = served(tmp_path / "run", "--json")
-    page = httpx.get(address.geturl(), follow_redirects=True, timeout=20)
+    page = httpx.get(address.geturl(), follow_redirects=True, timeout=120)
     assert "<!doctype html>" in page.text
     post(address, "/api/label", {"place": 0, "answers": {"": {"na": True}}})
     assert post(address, "/api/close", {})["labels"].endswith("labels.jsonl")
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     assert (json.loads(out)["labels"], json.loads(out)["na"]) == (1, 1)
 
@@ -365,7 +365,7 @@ def test_wrong_usage_is_told_in_a_line(tmp_path, monkeypatch, capsys, arguments,
 def test_a_killed_session_loses_nothing(tmp_path):
     """SIGKILL in the middle of labelling, again and again: every label that was acknowledged is there."""
     folder = tmp_path / "run"
-    runs.boolean(folder, 60)
+    runs.boolean(folder, 200)
     acknowledged = []
     for attempt in range(5):
         process, address = served(folder)
@@ -374,7 +374,7 @@ def test_a_killed_session_loses_nothing(tmp_path):
         before = len(acknowledged)
         try:
             while True:
-                item = httpx.get(f"http://{address.netloc}/api/next", headers=headers, timeout=30).json()["item"]
+                item = httpx.get(f"http://{address.netloc}/api/next", headers=headers, timeout=120).json()["item"]
                 note = f"{attempt}: " + "word " * 400
                 post(address, "/api/label", {"place": item["place"], "answers": {"": {"choice": 1}}, "note": note})
                 acknowledged.append((item["id"], note.strip()))
@@ -383,7 +383,7 @@ def test_a_killed_session_loses_nothing(tmp_path):
         except (httpx.HTTPError, ValueError):  # killed: what was not acknowledged may be there or not
             pass
         killer.join()
-        process.communicate(timeout=20)
+        process.communicate(timeout=120)
         assert process.returncode == -signal.SIGKILL
         stored = {label.item: label for label in Run.open(folder).labels()}
         for item, note in acknowledged:
