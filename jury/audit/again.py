@@ -29,7 +29,7 @@ from jury.runner import Quote, RunSpec
 from jury.runner.describe import panels_of, price_sources, seats_of
 from jury.runner.entries import Entry, entry_of
 from jury.runner.estimate import quoted
-from jury.runner.governors import Governors, purses
+from jury.runner.governors import ROUNDING, Governors, own_budget, purses
 from jury.runner.keeper import Asked, Keeper, now
 from jury.runner.questions import questions
 from jury.seating import check_count
@@ -95,7 +95,7 @@ async def ask_again(run: Run, plan: Again, *, jury: AnyJury | None = None, load:
     with RunWriter(run.folder) as writer:
         _check(run, made, chosen, writer.has)
         cache = opened(_cache(run))
-        budget = None if plan.budget is None else Budget(plan.budget)
+        budget, before = own_budget(plan.budget, writer), writer.cost
         keeper = Keeper(writer, price_sources(made), cache, purses(seats_of(made), budget))
         govern = Governors(_limits(run), budget)
         seats = [seat for panel in panels_of(made) for seat in panel.seats]
@@ -118,8 +118,9 @@ async def ask_again(run: Run, plan: Again, *, jury: AnyJury | None = None, load:
                 seat.route(govern.gone)
             if cache is not None:
                 cache.close()
-            _leave(writer, keeper.asked, plan, len(chosen), started)
-    return AskedAgain(len(chosen), keeper.asked, keeper.asked.cost, budget.unsure if budget else 0.0)
+            unsure = max(0.0, budget.spent + budget.unsure - (writer.cost - before)) if budget else 0.0
+            _leave(writer, keeper.asked, plan, len(chosen), started, unsure)
+    return AskedAgain(len(chosen), keeper.asked, keeper.asked.cost, unsure)
 
 
 def ask_again_sync(run: Run, plan: Again, **options: Any) -> AskedAgain:
@@ -211,7 +212,7 @@ def _cache(run: Run) -> bool | str:
     return run.manifest.spec.get("cache", True)
 
 
-def _leave(writer: RunWriter, asked: Asked, plan: Again, items: int, started: str) -> None:
+def _leave(writer: RunWriter, asked: Asked, plan: Again, items: int, started: str, unsure: float) -> None:
     manifest = writer.manifest
     if manifest is None:
         return
@@ -225,5 +226,7 @@ def _leave(writer: RunWriter, asked: Asked, plan: Again, items: int, started: st
         "cached": asked.cached,
         "failed": asked.failed,
         "cost": None if asked.unpriced else asked.cost,
+        **({"unsure": unsure} if unsure > ROUNDING else {}),
     }
     writer.save(replace(manifest, heads=writer.heads, history=(*manifest.history, entry)))
+    writer.at_risk.clear()

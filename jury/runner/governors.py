@@ -16,7 +16,7 @@ from jury.runner.keeper import now
 from jury.runner.spec import RunSpec
 from jury.store import RunWriter
 
-_ROUNDING = 1e-6  # US dollars: the folder counts in billionths
+ROUNDING = 1e-6  # US dollars: the folder counts in billionths
 
 
 class Governors:
@@ -55,11 +55,7 @@ class Governors:
 
 def budget_of(spec: RunSpec, writer: RunWriter) -> Budget | None:
     """The budget of a folder, less what its passes so far did cost or may have cost; those that were killed too."""
-    killed = writer.at_risk.found()
-    if killed is not None:
-        unknown = killed - writer.cost - writer.target_cost - _unsure(writer)
-        _note(writer, {"unsure": unknown} if unknown > _ROUNDING else {}, {"ended": now(), "killed": True})
-        writer.at_risk.clear()
+    _settle_killed(writer)
     if spec.budget is None:
         return None
     budget = Budget(spec.budget, writer.cost + writer.target_cost, _unsure(writer))
@@ -67,10 +63,30 @@ def budget_of(spec: RunSpec, writer: RunWriter) -> Budget | None:
     return budget
 
 
+def own_budget(dollars: float | None, writer: RunWriter) -> Budget | None:
+    """A budget for what is asked now alone, whatever the folder did cost before; a kill leaves its record all the
+    same."""
+    _settle_killed(writer)
+    if dollars is None:
+        return None
+    budget, before = Budget(dollars), writer.cost + writer.target_cost + _unsure(writer)
+    budget.note = lambda at_risk: writer.at_risk.note(before + at_risk)
+    return budget
+
+
+def _settle_killed(writer: RunWriter) -> None:
+    """What a pass that was killed may have cost besides what the log knows goes into the history."""
+    killed = writer.at_risk.found()
+    if killed is not None:
+        unknown = killed - writer.cost - writer.target_cost - _unsure(writer)
+        _note(writer, {"unsure": unknown} if unknown > ROUNDING else {}, {"ended": now(), "killed": True})
+        writer.at_risk.clear()
+
+
 def unsure_now(budget: Budget | None, writer: RunWriter) -> dict[str, float]:
     """For the history: what calls of this pass may have cost of which the log knows no cost. Empty if there is none."""
     unknown = beyond(budget, writer) - _unsure(writer)
-    return {"unsure": unknown} if unknown > _ROUNDING else {}
+    return {"unsure": unknown} if unknown > ROUNDING else {}
 
 
 def beyond(budget: Budget | None, writer: RunWriter) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from jury import (
@@ -15,8 +17,11 @@ from jury import (
     session_jury,
 )
 from jury.audit import Again, ask_again_sync, audited, jury_of, leanings, quote_again, repeats, stability
+from jury.errors import ProviderError
+from jury.results import Reply, Usage
 from jury.runner import RunSpec, replay, run_sync
 from jury.store import Run, RunWriter
+from jury.store.at_risk import FILE as AT_RISK
 from jury.store.index import JUDGMENTS
 from jury.store.lines import read_lines
 
@@ -336,3 +341,58 @@ def test_criteria_of_a_permuted_rubric_are_asked_again_one_by_one(tmp_path):
     found = ask_again_sync(Run.open(tmp_path / "run"), Again(items=2, repetitions=2), jury=jury)
     assert (found.asked.live, found.asked.recalled) == (6, 6)
     assert stability(audited(Run.open(tmp_path / "run"))).judges[0].retest.flip_rate.value == 1.0
+
+
+def test_money_of_its_own_is_at_risk_in_the_folder_while_it_is_spent(tmp_path):
+    seen = []
+
+    def dear(output):
+        record = tmp_path / AT_RISK
+        seen.append(json.loads(record.read_text())["dollars"] if record.exists() else None)
+        return {"value": True, "usage": {"cost": 0.25}}
+
+    jury = llm_jury(criteria="c", judges=[JudgeSpec(function=dear, id="f", max_cost=0.5)])
+    run_sync(RunSpec(ROWS[:4], jury, cache=False), tmp_path)
+    assert seen == [None] * 4
+    seen.clear()
+    run = Run.open(tmp_path)
+    found = ask_again_sync(run, Again(items=1, repetitions=2, budget=3.0), jury=jury)
+    assert (found.spent, found.unsure, seen) == (0.25, 0.0, [1.5])  # what the run did cost, and the most of this call
+    assert not (tmp_path / AT_RISK).exists()
+
+    (tmp_path / AT_RISK).write_text('{"dollars":2.0}\n')  # as a kill with a call in flight leaves it
+    ask_again_sync(run, Again(items=1, repetitions=3, budget=3.0), jury=jury)
+    told = [h for h in Run.open(tmp_path).manifest.history if h.get("killed")]
+    assert [h["unsure"] for h in told] == [pytest.approx(0.75)]
+    assert seen == [1.5, pytest.approx(2.5)]
+    assert not (tmp_path / AT_RISK).exists()
+    capped = run_sync(RunSpec(ROWS, jury, cache=False, budget=2.5), tmp_path)
+    assert capped.spent + capped.unsure <= 2.5
+
+
+def test_a_lost_call_under_its_own_budget_counts_in_those_of_the_run(tmp_path):
+    judge = JudgeSpec(
+        "gpt-5-mini", id="m", provider=Priced(len(ROWS)), settings={"temperature": 0.3, "retries": 0, "max_tokens": 100}
+    )
+    jury = llm_jury(criteria="Is it good?", judges=[judge])
+    run_sync(RunSpec(ROWS, jury, cache=False), tmp_path)
+    found = ask_again_sync(Run.open(tmp_path), Again(items=1, repetitions=2, budget=1.0), jury=jury)
+    assert found.unsure > 0
+    assert Run.open(tmp_path).manifest.history[-1]["unsure"] == pytest.approx(found.unsure)
+    later = run_sync(RunSpec(ROWS, jury, cache=False, budget=1.0), tmp_path)
+    assert later.unsure == pytest.approx(found.unsure)
+
+
+class Priced:
+    """Has a list price, and is lost after so many answers."""
+
+    name = "openai"
+
+    def __init__(self, answers):
+        self.left = answers
+
+    async def complete(self, request):
+        self.left -= 1
+        if self.left < 0:
+            raise ProviderError("timeout", "no answer")
+        return Reply(YES, model=request.model, usage=Usage(1, 100, 10))
