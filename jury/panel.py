@@ -147,7 +147,7 @@ class Panel:
         self.spec = spec
         self.rule = Rule.of(spec.aggregator, scale, spec.tie_break)
         self.reading = reading or OneVerdict(self.rule)
-        prompts: dict[tuple[str, str], Prompt] = {(prompt.spec.system, prompt.spec.user): prompt}
+        prompts = {_asking(prompt.spec): prompt}
 
         def seat(judge: JudgeSpec) -> Seat:
             return Seat(judge, judge.name, _prompt_of(judge, prompt, prompts), spec.settings, how or scale, kind)
@@ -373,11 +373,16 @@ class Panel:
         logger.warning("%s", text)
 
 
-def _prompt_of(judge: JudgeSpec, default: Prompt, prompts: dict[tuple[str, str], Prompt]) -> Prompt:
+def _asking(spec: PromptSpec) -> tuple[str, str, str]:
+    """What seats must have in common to share a prompt: its texts, and the further fields that it asks for."""
+    return spec.system, spec.user, repr(spec.meta.get("fields"))
+
+
+def _prompt_of(judge: JudgeSpec, default: Prompt, prompts: dict[tuple[str, str, str], Prompt]) -> Prompt:
     if judge.prompt is None and judge.system_prompt is None:
         return default
     given = judge.prompt
     if isinstance(given, str):
         given = PromptSpec(f"of {judge.name}", given)
     spec = with_system(given or default.spec, judge.system_prompt, default.spec.system)
-    return prompts.setdefault((spec.system, spec.user), Prompt(spec))
+    return prompts.setdefault(_asking(spec), Prompt(spec))

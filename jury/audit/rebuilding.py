@@ -16,6 +16,7 @@ from jury.judge import JudgeSpec
 from jury.keys import function_name
 from jury.pairwise import PairwiseJury, llm_jury_pairwise
 from jury.pointwise import Jury, llm_jury
+from jury.prompts import PromptSpec
 from jury.redaction import HIDDEN
 from jury.rubrics.rubric import Rubric
 from jury.sessions.judging import SessionJury
@@ -78,7 +79,9 @@ def _seat(manifest: RunManifest, seat: Mapping[str, Any], functions: Mapping[str
             f"judge {name} has a key among its settings, which no folder keeps: give the run's configuration (--config)"
         )
     family = str(seat["family"]) if seat.get("family") else None
-    return JudgeSpec(model, id=name, prompt=user, system_prompt=system, settings=settings, family=family)
+    fields = seat.get("fields")
+    prompt = PromptSpec(f"of {name}", user, meta={"fields": fields}) if fields else user
+    return JudgeSpec(model, id=name, prompt=prompt, system_prompt=system, settings=settings, family=family)
 
 
 def _texts(manifest: RunManifest, digest: str) -> tuple[str, str]:
