@@ -96,7 +96,7 @@ def jury(*arguments: str) -> int:
 
 
 GOOD = {"explanation": "e", "value": True}
-PANEL = ("-j", "house/a", "-j", "house/b", "--timeout", "1", "--concurrency", "64")
+PANEL = ("-j", "house/a", "-j", "house/b", "--timeout", "60", "--concurrency", "64")
 COMMANDS = {
     "judge": ("judge", "rows.jsonl", "-c", "c", *PANEL, "--repetitions", "2", "--stand-ins", "house/a"),
     "compare": ("compare", "pairs.jsonl", *PANEL),
@@ -213,7 +213,7 @@ def test_of_functions_that_say_no_max_cost_the_first_call_goes_alone(tmp_path: P
     async def judge(output: str) -> dict[str, Any]:
         asked.append(output)
         if len(asked) == 2 and not paying:
-            await asyncio.wait_for(third.wait(), 30)  # it is not alone any more
+            await asyncio.wait_for(third.wait(), 80)  # it is not alone any more
         if len(asked) == 3:
             third.set()
         return {"value": True, **({"usage": {"cost": 0.1}} if paying else {})}

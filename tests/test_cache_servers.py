@@ -49,6 +49,11 @@ def url(request):
     return found
 
 
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch):
+    monkeypatch.setattr("jury.cache_servers.TIMEOUT_S", 60.0)
+
+
 pytestmark = pytest.mark.slow
 
 
@@ -126,15 +131,24 @@ def test_lookups_that_wait_share_a_trip(url):
         cache.put(key, f"value {key}", "m")
     cache.stats()  # sends them
     trips, read = [], cache._read
+    asked, crowd = [], threading.Event()
 
     def slowly(keys):
         trips.append(len(keys))
+        if len(trips) == 1:
+            crowd.wait(120)
         time.sleep(0.02)
         return read(keys)
 
+    def get(key):
+        asked.append(key)
+        if len(asked) == 32:
+            crowd.set()
+        return cache.get(key)
+
     cache._read = slowly
     with ThreadPoolExecutor(64) as pool:
-        found = list(pool.map(cache.get, KEYS))
+        found = list(pool.map(get, KEYS))
     assert found == [f"value {key}" for key in KEYS[:200]] + [None] * 100
     assert sum(trips) == 300
     assert max(trips) > 8

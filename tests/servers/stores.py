@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 PASSWORD = "only-for-tests"
-_PATIENCE_S = 30.0
+_PATIENCE_S = 120.0
 
 
 def redis_binary() -> str | None:
