@@ -447,3 +447,25 @@ def test_a_run_under_way_can_be_looked_at_and_a_second_one_is_refused(home, caps
         running.join(120)
     assert [(r.judged, r.finished, r.fault) for r in reports] == [(3, True, None)]
     assert Run.open("runs/check").damage() == []
+
+
+def test_the_rule_may_be_a_function_of_a_file(home, capsys):
+    (home / "rules.py").write_text(
+        "def veto(votes): return all(v.value for v in votes if v.decided)\n"
+        "def yes(output): return True\n"
+        "def short(output): return len(output) < 3\n"
+    )
+    rows = [{"id": name, "input": "q", "output": name} for name in ("ab", "abcd")]
+    (home / "rows.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    judges = ["rules.py:yes", "rules.py:short"]
+    config = {"data": "rows.jsonl", "criteria": "c", "judges": judges, "aggregator": "rules.py:veto"}
+    (home / "ruled.yaml").write_text(json.dumps(config))
+    code, out, _ = jury(capsys, "run", "ruled.yaml", "--json")
+    assert (code, json.loads(out)["n_pass"], json.loads(out)["n_fail"]) == (0, 1, 1)  # by the usual rule a tie
+    code, out, _ = jury(capsys, "replay", "runs/ruled")
+    assert (code, "the rule is a function" in out) == (0, True)
+    told = ("judge", "rows.jsonl", "-c", "c", "-j", ",".join(judges), "--json", "--aggregator")
+    code, out, _ = jury(capsys, *told, "rules.py:veto")
+    assert (code, json.loads(out)["summary"]["n_fail"]) == (0, 1)
+    code, _, err = jury(capsys, *told, "rules.py:vetto")
+    assert (code, "did you mean veto?" in err) == (2, True)

@@ -142,7 +142,7 @@ def _panel(asked: Asked, anyone: bool) -> dict[str, Any]:
         "repetitions": asked.repetitions,
         "min_successful_judges": asked.min_successful_judges,
         "assignment": asked.assignment,
-        "aggregator": asked.aggregator,
+        "aggregator": load_function(rule) if (rule := asked.aggregator) and is_function(rule) else rule,
         "stop": asked.stop,
         "temperature": asked.temperature,
         "max_tokens": asked.max_tokens,

@@ -22,6 +22,7 @@ from jury.audit.people import left_out
 from jury.cli import exits
 from jury.cli.audit_words import as_json, covered, p_value, points, said, share, table, told
 from jury.cli.contesting import ContestOptions, held
+from jury.cli.functions import is_function
 from jury.cli.tables import facts, stdout
 from jury.errors import ConfigError, DataError
 from jury.keys import function_name
@@ -143,7 +144,7 @@ def _taken_back(new: Audited, old: Audited) -> list[str]:
             for p in roll_back(first, second)
         ]
         weights = first.spec.get("aggregator")
-        if first.rule != second.rule and isinstance(weights, str) and is_path(weights):
+        if first.rule != second.rule and isinstance(weights, str) and is_path(weights) and not is_function(weights):
             if function_name(stored_weights(weights)) == first.rule:  # or they were put back, or fitted anew, since
                 roll_back_weights(weights)
                 lines.append(f"rolled back: {weights} holds its earlier weights")

@@ -73,7 +73,8 @@ Aggregator = Annotated[
     str | None,
     typer.Option(
         metavar="RULE",
-        help="mode, majority, unanimous, median, min, ...; or a run that jury calibrate fitted weights on.",
+        help="mode, majority, unanimous, median, min, ...; a function of yours (file.py:name); or a run that jury "
+        "calibrate fitted weights on.",
         rich_help_panel=_JUDGING,
     ),
 ]

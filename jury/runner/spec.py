@@ -177,7 +177,7 @@ class RunSpec:
         return replace(self, **changes)
 
     def make_jury(self, load: Loader | None = None) -> AnyJury:
-        """The jury of this run; `load` turns `module:function` into a judge function. Raises `ConfigError`."""
+        """The jury of this run; `load` turns `module:function` into a function. Raises `ConfigError`."""
         if isinstance(self.jury, AnyJury):
             return self.jury
         given = dict(cast("Mapping[str, Any]", self.jury))
@@ -185,6 +185,8 @@ class RunSpec:
         for name in ("judges", "replacement_judges"):
             if name in options:
                 options[name] = [_seat(j, load) for j in _listed(name, options[name])]
+        if isinstance(rule := options.get("aggregator"), str) and _is_function(rule):
+            options["aggregator"] = _function(rule, load, "aggregator")
         if "timeout_ms" in options:
             options["timeout_ms"] = _number("timeout", options["timeout_ms"]) * 1000
         if "weights" in options and not isinstance(options["weights"], Mapping | list):
@@ -231,8 +233,9 @@ def _check_fields(spec: RunSpec) -> None:
         text: Any = getattr(spec, name)
         if text is not None and not (isinstance(text, str) and text):
             raise ConfigError(f"{name} must be a text, got {text!r}")
-    if spec.name is not None and (
-        not spec.name.strip() or Path(spec.name).is_absolute() or ".." in Path(spec.name).parts
+    name = spec.name
+    if name is not None and (
+        not name.strip() or not name.isprintable() or not Path(name).parts or {"/", "\\", ".."} & {*Path(name).parts}
     ):
         raise ConfigError(f"name must be that of a folder under runs/, got {spec.name!r}")
     columns: Any = spec.map
@@ -329,10 +332,10 @@ def _is_function(judge: str) -> bool:
     )
 
 
-def _function(judge: str, load: Loader | None) -> Callable[..., Any]:
+def _function(given: str, load: Loader | None, what: str = "judges") -> Callable[..., Any]:
     if load is None:
-        raise ConfigError(f"judges: {judge!r} names a function; pass the function itself")
-    return load(judge)
+        raise ConfigError(f"{what}: {given!r} names a function; pass the function itself")
+    return load(given)
 
 
 def _scale(given: Mapping[str, Any]) -> dict[str, Any]:
