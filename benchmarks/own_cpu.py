@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import cProfile
+import gc
 import json
 import logging
 import pstats
@@ -87,9 +88,14 @@ def profile(count: int) -> pstats.Stats:
     async def main() -> pstats.Stats:
         await _judge(jury, work[:50])
         profiler = cProfile.Profile()
-        profiler.enable()
-        await _judge(jury, work)
-        profiler.disable()
+        gc.collect()
+        gc.disable()  # what others left behind to be tidied up is no call of this one
+        try:
+            profiler.enable()
+            await _judge(jury, work)
+            profiler.disable()
+        finally:
+            gc.enable()
         return pstats.Stats(profiler)
 
     return asyncio.run(main())

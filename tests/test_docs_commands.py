@@ -44,7 +44,7 @@ def jury(command: str, folder: Path, env: dict[str, str]) -> subprocess.Complete
     arguments = shlex.split(command)[1:]
     return subprocess.run(
         [sys.executable, "-m", "jury", *arguments],
-        cwd=folder, env=env, input="y\n", capture_output=True, text=True, timeout=120, check=False,
+        cwd=folder, env=env, input="y\n", capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ def test_an_example_runs(command, tmp_path):
         env = environment(provider, tmp_path / "home")
         env["PATH"] = f"{scripts}:{env['PATH']}"
         done = subprocess.run(
-            command.split(), cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False
+            command.split(), cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300, check=False
         )
         assert done.returncode in (0, 1, 4), done.stdout + done.stderr
         assert provider.count() > 1
