@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from jury import ConfigError, JudgeSpec, Reply, ScriptedProvider, Usage
-from jury.audit import audited, tournament
+from jury.audit import audited, leanings, tournament
 from jury.cli.__main__ import main
 from jury.runner import RunSpec, estimate, replay, run, run_batches, run_sync
 from jury.runner.refill import Refill
@@ -179,6 +179,15 @@ def test_who_made_the_sides_is_ranked(tmp_path):
     assert (audit.target("a"), audit.target("a", "model"), audit.target()) == ("x", "openai/x", None)
     run_sync(spec_of({"a": a}, [{**r, "model_b": "old"} for r in ROWS]), tmp_path / "one")
     assert {t.target for t in tournament(audited(Run.open(tmp_path / "one"))).targets} == {"x", "old"}
+
+
+def test_the_row_says_which_model_a_function_asks(tmp_path):
+    models = ("openai/gpt-5", "anthropic/claude-opus-4-5")
+    seats = [JudgeSpec(m, provider=ScriptedProvider(judge, name=m.partition("/")[0])) for m in models]
+    rows = [{**r, "model_a": "gpt-5-mini", "model_b": "claude-haiku-4-5"} for r in ROWS]
+    spec = spec_of({"a": Bot("good"), "b": Bot("bad")}, rows).with_changes(jury={"judges": seats})
+    run_sync(spec, tmp_path)
+    assert [lean.own_family.n for lean in leanings(audited(Run.open(tmp_path)))] == [5, 5]
 
 
 def test_estimate_knows_both_sides(tmp_path):

@@ -51,8 +51,8 @@ class JudgeLeaning:
 def leanings(audit: Audited) -> tuple[JudgeLeaning, ...]:
     """The leanings of every judge of a run.
 
-    Families of targets are those of the targets of the run, else they are read from the rows of items: `model` of a
-    single answer, `model_a` and `model_b` of a pair.
+    Families of targets are those of the models that the run asked, else they are read from the rows of items: `model`
+    of a single answer, `model_a` and `model_b` of a pair; else the targets' names tell.
     """
     later = () if not audit.paired or audit.table().second is not None else repeats(audit)
     seen = polled(audit)
@@ -145,7 +145,7 @@ def _family(
 def _side(audit: Audited, row: Mapping[str, Any], own: str) -> bool | None:
     """Which verdict favours the family: True for a pass (or A); None where no side, or both, are of it."""
     named = (("a", "model_a"), ("b", "model_b")) if audit.paired else (("", "model"),)
-    models = [audit.target(side, "model") or row.get(name) for side, name in named]
+    models = [audit.target(side, "model") or row.get(name) or audit.target(side) for side, name in named]
     kin = [bool(model) and family(str(model)) == own for model in models]
     if not audit.paired:
         return True if kin[0] else None

@@ -67,12 +67,12 @@ class Audited:
         return self.run.kind == "pairwise"
 
     def target(self, side: str = "", what: str = "name") -> str | None:
-        """The `name` of the target that made the outputs (of a side of pairs: `a`, `b`), or its `model` if it is one.
+        """The `name` of the target that made the outputs (of a side of pairs: `a`, `b`), or its `model`.
 
-        None where the data held them.
+        None where the data held them, or it is no model.
         """
-        told = self.run.manifest.targets.get(side)
-        return None if told is None else str(told.get(what) or told["name"])
+        told = (self.run.manifest.targets.get(side) or {}).get(what)
+        return str(told) if told else None
 
     @property
     def coverage(self) -> Estimate:
