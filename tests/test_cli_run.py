@@ -88,6 +88,8 @@ def test_json(home, capsys):
         ("cache: [a]", "cache must be true, false"),
         ("name: [a]", "name must be a text"),
         ("name: ../../elsewhere", "name must be that of a folder under runs/"),
+        ("name: .", "name must be that of a folder under runs/"),
+        (r'name: "a\nb"', "name must be that of a folder under runs/"),
         ("encoding: 5", "encoding must be a text"),
         ("delimiter: 5", "delimiter must be a text"),
         ("limit: " + "9" * 400, "limit must be a whole number from 1, got more than 1,000,000,000,000"),
@@ -99,6 +101,14 @@ def test_a_wrong_configuration_ends_with_one_sentence(home, capsys, words, says)
     code, out, err = jury(capsys, "run", "own.yaml")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert says in err
+
+
+@pytest.mark.parametrize("command", ["judge {} -c c -j a/b", "show {}", "prompts new {}", "render {} -c c -j a/b"])
+def test_a_name_that_no_file_can_have_is_not_blamed_on_standard_output(home, capsys, command):
+    code, out, err = jury(capsys, *command.format("x" * 5000).split())
+    assert (code, out) == (2, "")
+    assert err.startswith("error: xxx")
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -254,7 +264,7 @@ def test_an_interrupt_finishes_what_is_in_flight(home):
         time.sleep(0.05)
     run.send_signal(signal.SIGINT)
     _, err = run.communicate(timeout=120)
-    assert run.returncode == 130
+    assert run.returncode == 130, err
     assert "what is in flight is finished" in err
     found = Run.open(home / "runs" / "check")
     judged = sum(1 for _ in found.results())

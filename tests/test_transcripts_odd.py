@@ -255,3 +255,10 @@ class TestWhen:
         assert codex.metadata == {"time": "2026-03-02T08:00:00Z"}
         spans = [span(1772438400000000000 + n, parts(("user", "q")), parts(("assistant", "a"))) for n in (5, 0)]
         assert load_session(otel(*spans)).metadata == {"time": "2026-03-02T08:00:00.000Z"}
+
+
+@pytest.mark.parametrize("source", [5, None, True, 2.5, object(), bytearray(b"[]"), "a\0b"], ids=repr)
+def test_what_can_be_no_session_is_told_by_its_type(source: Any) -> None:
+    for read in (load_session, load_sessions):
+        with pytest.raises(DataError, match="cannot be"):
+            read(source)

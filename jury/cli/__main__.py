@@ -40,9 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise SystemExit(141) from None
         _flush()
         raise
-    except OSError as error:  # files name themselves as JuryErrors: what is left is standard output
-        print(f"error: standard output: {error.strerror or error}", file=sys.stderr)
-        _leave_stdout()
+    except OSError as error:  # nearly all files name themselves as JuryErrors: what is left is standard output
+        from jury.wording import visible
+
+        where = "standard output" if error.filename is None else visible(str(error.filename))
+        print(f"error: {where}: {error.strerror or error}", file=sys.stderr)
+        if error.filename is None:
+            _leave_stdout()
         raise SystemExit(2) from None
 
 

@@ -105,6 +105,8 @@ class Source(AbstractContextManager["Source"]):
             raise self.error(f"no such file{_near_file(path)}", "not_found") from None
         except OSError as error:
             raise self.error(f"cannot be opened: {error.strerror or error}", "unreadable") from None
+        except ValueError as error:  # a name with a NUL in it
+            raise self.error(f"cannot be opened: {error}", "unreadable") from None
 
     def _encoding(self, wanted: str | None) -> str:
         try:

@@ -131,10 +131,10 @@ def files(path: str) -> list[Any]:
     """
     if path == STDIN:
         return [sys.stdin.buffer.read()]
-    if Path(path).is_dir():
+    if os.path.isdir(path):
         found = sorted(str(p) for p in Path(path).iterdir() if p.name.endswith(_ENDINGS) and p.is_file())
         return found or _nothing(path, f"the folder holds no file that ends in {', '.join(_ENDINGS[:3])}")
-    if has_magic(path) and not Path(path).exists():
+    if has_magic(path) and not os.path.exists(path):
         found = sorted(p for p in glob(path, recursive=True) if Path(p).is_file())
         return found or _nothing(path, "no file is called like that")
     return [path]

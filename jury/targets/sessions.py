@@ -62,7 +62,8 @@ def _session(value: Any, format: str | None) -> Session:
         return load_session(value, format)
     if isinstance(value, bytes | PathLike):
         return load_session(cast("Any", value), format)
-    return load_session(plain(value, "session"), format)
+    told = plain(value, "session")
+    return _session(told, format) if isinstance(told, str) else load_session(told, format)
 
 
 def session_of(output: Output, point: DataPoint) -> Session:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -78,6 +78,9 @@ def read_source(source: str | bytes | PathLike[str] | Mapping[str, Any] | Sequen
         return _file(source)
     if isinstance(source, PathLike):
         return _file(source)
+    if not isinstance(cast("Any", source), Iterable) or isinstance(source, bytearray | memoryview):
+        how = "messages, a record, a text, or the path of a file"
+        raise DataError(f"a session cannot be read from {type(source).__name__}: give {how}", "wrong_type")
     return Document(tuple(Record(value) for value in source))
 
 

@@ -251,3 +251,12 @@ def test_the_agent_runs_before_a_batch_and_not_again(tmp_path: Path) -> None:
         final = asyncio.run(run(spec, tmp_path))
     assert (report.asked, report.answered, final.asked.live, final.totals["n_pass"]) == (3, 3, 0, 3)
     assert len(agent.asked) == 3
+
+
+def test_a_value_whose_text_is_the_name_of_a_file_does_not_open_it(tmp_path: Path) -> None:
+    """A `Path` names a file; an error, a date or the like that an agent gives back does not."""
+    hidden = tmp_path / "hidden.json"
+    hidden.write_text(json.dumps(messages("Who has book 0?")))
+    report = run_sync(spec_of(Agent(lambda task: ValueError(str(hidden))), TASKS[:1]), tmp_path / "run")
+    assert report.totals["n_not_judged"] == 1
+    assert "a text that is no JSON" in (next(Run.open(tmp_path / "run").items()).error or "")
