@@ -103,7 +103,9 @@ def test_a_wrong_configuration_ends_with_one_sentence(home, capsys, words, says)
     assert says in err
 
 
-@pytest.mark.parametrize("command", ["judge {} -c c -j a/b", "show {}", "prompts new {}", "render {} -c c -j a/b"])
+@pytest.mark.parametrize(
+    "command", ["judge {} -c c -j vllm/m", "show {}", "prompts new {}", "render {} -c c -j vllm/m"]
+)
 def test_a_name_that_no_file_can_have_is_not_blamed_on_standard_output(home, capsys, command):
     code, out, err = jury(capsys, *command.format("x" * 5000).split())
     assert (code, out) == (2, "")
@@ -479,3 +481,31 @@ def test_the_rule_may_be_a_function_of_a_file(home, capsys):
     assert (code, json.loads(out)["summary"]["n_fail"]) == (0, 1)
     code, _, err = jury(capsys, *told, "rules.py:vetto")
     assert (code, "did you mean veto?" in err) == (2, True)
+
+
+def test_functions_of_a_run_file_are_found_beside_it_and_those_of_the_command_line_here(home, capsys):
+    there = home / "there"
+    there.mkdir()
+    (there / "own.py").write_text(
+        "def bot(input): return 'ab'\n"
+        "def good(output): return True\n"
+        "def all_of(votes): return all(v.value for v in votes)\n"
+    )
+    (home / "own.py").write_text("def good(output): return False\n")
+    (home / "here.py").write_text("def bad(output): return False\n")
+    (there / "rows.jsonl").write_text('{"id": "1", "input": "q"}\n')
+    config = {
+        "data": "rows.jsonl",
+        "criteria": "c",
+        "target": {"function": "own.py:bot"},
+        "aggregator": "own.py:all_of",
+    }
+    (there / "run.yaml").write_text(
+        json.dumps({**config, "judges": ["own.py:good", {"function": "own.py:good", "id": "2"}]})
+    )
+    code, out, _ = jury(capsys, "run", "there/run.yaml", "--json")
+    assert (code, json.loads(out)["n_pass"]) == (0, 1)
+    code, out, _ = jury(capsys, "run", "there/run.yaml", "--json", "-o", "runs/other", "--judges", "own.py:good")
+    assert (code, json.loads(out)["n_fail"]) == (0, 1)
+    (there / "run.yaml").write_text(json.dumps({**config, "judges": ["here.py:bad"]}))  # not there, but here
+    assert json.loads(jury(capsys, "run", "there/run.yaml", "--json", "-o", "runs/here")[1])["n_fail"] == 1

@@ -1,4 +1,4 @@
-"""The words of a run file about sessions, and the files that they name. Opens examples and contexts alone."""
+"""The words of a run file about sessions, and the files that its words name. Opens examples and contexts alone."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any, cast
 from jury.datasets import STDIN
 from jury.errors import ConfigError, unread
 from jury.sessions.examples import read_examples
+
+_NAMES = ("judges", "stand_ins", "aggregator", "checks", "target", "targets", "function", "a", "b")  # of functions
 
 
 def session_words(given: Mapping[str, Any], base: Path) -> dict[str, Any]:
@@ -35,6 +37,18 @@ def session_words(given: Mapping[str, Any], base: Path) -> dict[str, Any]:
     elif isinstance(examples, list):
         made["examples"] = [_row(one, base) for one in cast("list[Any]", examples)]
     return made
+
+
+def placed(given: Any, base: Path) -> Any:
+    """`file.py:function`, by itself or in a list or mapping, from the folder of the run file where it is there."""
+    if isinstance(given, str):
+        home, _, name = given.rpartition(":")
+        return f"{base / home}:{name}" if home.endswith(".py") and (base / home).is_file() else given
+    if isinstance(given, list):
+        return [placed(one, base) for one in cast("list[Any]", given)]
+    if isinstance(given, Mapping):
+        return {k: placed(v, base) if k in _NAMES else v for k, v in cast("Mapping[str, Any]", given).items()}
+    return given
 
 
 def beside(data: Any, base: Path) -> Any:

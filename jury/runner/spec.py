@@ -36,7 +36,7 @@ from jury.prompts import PromptSpec
 from jury.providers.base import Settings
 from jury.redaction import keyless
 from jury.runner.escalating import with_labels
-from jury.runner.session_words import beside, session_words
+from jury.runner.session_words import beside, placed, session_words
 from jury.runner.target_words import check_words, made_targets
 from jury.scales import Labels, Numeric
 from jury.sessions.checks import CodeCheck, code_check
@@ -118,7 +118,7 @@ class RunSpec:
             held = "nothing: it is empty" if given is None else type(given).__name__
             raise ConfigError(f"{file} must hold a mapping, got {held}")
         try:
-            return cls.from_mapping({**cast("dict[str, Any]", given), **over}, file.parent)
+            return cls.from_mapping({**placed(given, file.parent), **over}, file.parent)
         except ConfigError as error:
             raise ConfigError(f"{file}: {error}") from None
 
