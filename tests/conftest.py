@@ -1,4 +1,5 @@
-"""What holds for every test: nobody's cache is touched, and a run ends with a word on the conformance cases.
+"""What holds for every test: nobody's cache is touched, a slow machine fails no property test, and a run ends with a
+word on the conformance cases.
 
 The closing line stands here, not beside the cases: where tests run in several processes, only this file is read by the
 one that reports.
@@ -9,6 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("any_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any_machine")
 
 _OUTCOMES = ("passed", "failed", "error", "xfailed", "xpassed", "skipped")
 
