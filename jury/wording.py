@@ -94,6 +94,16 @@ def reasons(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{n:,} {reason(name)}" for name, n in sorted(counts.items(), key=lambda one: -one[1]))
 
 
+def flips(counts: Mapping[str, int]) -> str:
+    """How votes changed with the order of the answers, the most frequent kind first.
+
+    >>> flips({"primacy": 2, "recency": 0, "mixed": 3})
+    '3 a tie against a side, 2 took the first answer both times'
+    """
+    told = sorted(counts.items(), key=lambda one: -one[1])
+    return ", ".join(f"{n:,} {FLIPS.get(kind, kind)}" for kind, n in told if n)
+
+
 def value_word(value: object) -> str:
     """A verdict's value, or a label's.
 

@@ -370,7 +370,7 @@ def test_compare_shows_flips(run: Run) -> None:
     assert max(map(len, out.splitlines())) <= 80
     assert len(re.findall(r"\bflip\b", out)) == 2
     assert "win rate A" in out
-    assert "2 of 4 votes changed with the order (2 took the first answer both times)" in out
+    assert "2 of 4 votes changed with the order (2 took the first answer both times)" in " ".join(out.split())
 
 
 def test_two_files_of_answers_are_joined_by_id(run: Run, tmp_path: Path) -> None:

@@ -416,3 +416,17 @@ def test_a_table_that_is_too_wide_breaks_no_interval_and_no_name(capsys):
     assert out.count("[75.8, 100.0]") + out.count("[75.8,100.0]") == 8
     table("narrow", ["judge", "agreement", "nothing"], [["a", "93.3% [70.2, 98.8]", "-"]])
     assert capsys.readouterr().out == "\nnarrow\njudge  agreement\na      93.3% [70.2, 98.8]\n"
+
+
+def test_a_narrow_screen_gets_each_end_of_an_interval_on_a_line_of_its_own(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    heads = ["judge", "agreement", "TPR", "TNR", "kappa"]
+    table(
+        "narrow",
+        heads,
+        [["strict", "76.9% [49.7, 91.8]", "72.7% [43.4, 90.3]", "100.0% [34.2, 100.0]", "0.45 [0.00, 0.91]"]],
+    )
+    out = capsys.readouterr().out
+    assert "…" not in out
+    assert max(map(len, out.splitlines())) <= 40
+    assert out.count("91.8]") == out.count("[34.2,") == 1

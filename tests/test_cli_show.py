@@ -126,7 +126,7 @@ def test_one_item_by_id_and_by_number(home, capsys):
         "  Capital of Norway?",
         "  Oslo",
         "more characters (--full)",
-        "verdict  fail  2 of 2 voted fail, agreement 1",
+        "verdict  fail  2 of 2 voted fail, agreement 100%",
         "a  fail",
         "  it does not",
         "short  fail",
@@ -296,7 +296,7 @@ def test_pairs_say_what_was_said_in_each_order(home, capsys):
     pairwise(home / "run", [{"x": ("A", "B")}, {"x": ("A", "A")}, {"x": ("B", "B")}], items=texts)
     _, out, _ = jury(capsys, "show", "run")
     assert "win rate A  50% [9.5, 90.5]  1 A, 1 B, 0 tie" in out
-    assert "flips       1 primacy" in out
+    assert "flips       1 took the first answer both times" in out
     assert "judges were split on 1" in out
     _, out, _ = jury(capsys, "show", "run", "#1")
     assert "response A\n  one\n\nresponse B\n  two" in out
@@ -328,7 +328,7 @@ def test_what_jury_judge_left_behind_is_shown_too(home, capsys):
     judged(home, capsys)
     code, out, _ = jury(capsys, "judge", "rows.jsonl", "-c", "c", "-j", "checks.py:short", "-o", "out dir")
     assert code == 0
-    assert "jury show 'out dir' 2 " in out
+    assert "jury show 'out dir' oslo " in out
     code, out, _ = jury(capsys, "show", "out dir")
     assert code == 0
     assert "pass rate  33.3% [6.1, 79.2]  1 passed, 2 failed" in out

@@ -117,8 +117,8 @@ def _module(name: str) -> str:
 
 
 def _plain(text: str | None) -> str:
-    """A help text whose brackets are brackets, where typer would read `[local]` as a colour."""
-    return re.sub(r"(?=\[[a-z#/@])", r"\\", cleandoc(text or ""))
+    """A help text as typer shows it well: a paragraph is one line, and `[local]` is no colour."""
+    return re.sub(r"(?=\[[a-z#/@])", r"\\", re.sub(r"(?<=\S)\n(?=\S)", " ", cleandoc(text or "")))
 
 
 def _version(wanted: bool) -> None:

@@ -105,7 +105,10 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     if heads[0] == "judge" and _width(console, made) > console.width:
         for number, row in enumerate(cells, 1):
             console.print(f"{number} {row[0]}", markup=False, soft_wrap=True)
-        made = _made(heads, [[str(number), *row[1:]] for number, row in enumerate(close, 1)])
+        close = [[str(number), *row[1:]] for number, row in enumerate(close, 1)]
+        made = _made(heads, close)
+    if _width(console, made) > console.width:  # then each end of an interval on a line of its own
+        made = _made(heads, [[c.replace(",", ",\n") if "\n[" in c else c for c in row] for row in close], gap=1)
     show(console, made)
 
 

@@ -142,7 +142,7 @@ class _View:
             return
         said = tables.verdict_text(result)
         used = voted(result)
-        agreement = f", agreement {result.agreement:.2g}" if result.agreement is not None else ""
+        agreement = f", agreement {tables.percent(result.agreement, 1)}" if result.agreement is not None else ""
         lines: list[tuple[str, str | Text]] = [("verdict", Text.assemble(said, f"  {used}{agreement}"))]
         if result.explanation:
             lines.append(("why", tables.visible(result.explanation)))
@@ -310,13 +310,19 @@ def _undecided(verdict: Verdict) -> str:
     return "abstained" if verdict.status == "abstained" else verdict.status
 
 
+def _at(part: Mapping[str, Any]) -> str:
+    """The number by which judges name an event of a session."""
+    return f"{part['event']} " if part.get("event") else ""
+
+
 def _turn(message: Mapping[str, Any], short: Any) -> str:
     """One message of a chat: who said what, and what was called."""
-    role = str(message.get("role") or "?")
+    role = _at(message) + str(message.get("role") or "?")
     content = message.get("content")
     parts = [f"{role}: {short(_plain(content))}"] if content not in (None, "", []) else []
     for call in cast("list[Mapping[str, Any]]", message.get("tool_calls") or []):
         named = cast("Mapping[str, Any]", call.get("function") or call)
+        role = (_at(call) or _at(message)) + str(message.get("role") or "?")
         parts.append(f"{role} calls {named.get('name')}({short(_plain(named.get('arguments') or ''))})")
     return "\n".join(parts) or f"{role}: (nothing)"
 

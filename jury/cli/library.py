@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any, cast
 
 from jury.cli import exits, tables
@@ -30,6 +31,8 @@ def list_prompts(as_json: bool) -> int:
         about = _about(s)
         lines.append(f"{s.name} {s.version}  ({about['kind']})  {', '.join(about['answers'])}".rstrip())
         lines.append(f"    {about['description']}")
+    if (console := tables.stdout()).is_terminal:
+        lines = [fill(line, console.width, subsequent_indent="    ", break_on_hyphens=False) for line in lines]
     write("\n".join(lines) + "\n")
     return exits.OK
 

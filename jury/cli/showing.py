@@ -25,6 +25,7 @@ from jury.store import Run
 from jury.store.records import standing
 from jury.store.run import result_of
 from jury.summary import UNSETTLED
+from jury.wording import flips
 
 SETTLED = ("pass", "unrated", "a", "b", "tie", "na")  # outcomes that nobody has to look into
 _MOST_KINDS = 5
@@ -160,7 +161,7 @@ def lines(run: Run, seen: Seen) -> list[tuple[str, str | Text]]:
         )
         made.append(("agreement", told))
     if totals.flips:
-        made.append(("flips", ", ".join(f"{n} {kind}" for kind, n in totals.flips.most_common())))
+        made.append(("flips", flips(totals.flips)))
     if totals.reasons:
         made.append(("undecided", tables.reasons(totals.reasons)))
     for i, (kind, n) in enumerate(totals.failures.most_common(_MOST_KINDS)):

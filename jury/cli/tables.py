@@ -15,7 +15,7 @@ from jury.cli.consoles import Careful
 from jury.cli.tally import Kept, Tally
 from jury.results import Comparison, PairVote, PanelResult, Usage, Vote
 from jury.summary import Summary, WinRate, beside, outcome
-from jury.wording import count, counted, dollars, percent, reason, reasons, shorten, visible
+from jury.wording import count, counted, dollars, flips, percent, reason, reasons, shorten, visible
 
 NARROWEST = 12  # columns for the reasons; below, -o DIR has them
 WIDEST = 110  # columns; wider lines are hard to read
@@ -227,10 +227,10 @@ def comparison_lines(rate: WinRate, tally: Tally) -> list[tuple[str, str | Text]
         lines.append(("win rate A", Text("undefined  no pair was decided", style="bold")))
     lines.append(("coverage", _coverage(rate.n_judged, tally)))
     if tally.both_orders:
-        flips = sum(tally.flips.values())
-        kinds = ", ".join(f"{n} {kind}" for kind, n in tally.flips.most_common())
+        changed = sum(tally.flips.values())
+        kinds = flips(tally.flips)
         votes = count(tally.both_orders, "vote")
-        told = f"{percent(flips, tally.both_orders)}  {flips} of {votes} changed with the order"
+        told = f"{percent(changed, tally.both_orders)}  {changed:,} of {votes} changed with the order"
         lines.append(("flips", told + (f" ({kinds})" if kinds else "")))
     return lines + _common(tally)
 

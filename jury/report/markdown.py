@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from jury.report import words
 from jury.report.parts import Difference, Head, ItemFacts, PairFacts, PanelFacts, Rate, Report
-from jury.wording import FLIPS, counted
+from jury.wording import counted, flips
 
 MOST = 50  # items that are listed
 MOST_FINDINGS = 15
@@ -156,7 +156,7 @@ def _pairs(pairs: PairFacts | None) -> Iterator[str]:
     yield "## Pairs"
     yield ""
     counts = counted(pairs.counts.items())
-    kinds = ", ".join(f"{n:,} {FLIPS.get(kind, kind)}" for kind, n in pairs.flip_kinds.items() if n)
+    kinds = flips(pairs.flip_kinds)
     yield f"A wins {_told(pairs.win_rate)} ({counts}). Votes that changed with the order: {_told(pairs.flips)}" + (
         f" ({kinds})." if kinds else "."
     )
