@@ -123,6 +123,9 @@ FAILURES = [
     (CHAT, chat({"content": ""}, "tool_calls"), "empty"),
     (CHAT, {"choices": []}, "empty"),
     (CHAT, {"choices": None}, "empty"),
+    (CHAT, {"choices": [{"message": None, "finish_reason": "stop"}]}, "empty"),
+    (CHAT, {"choices": [{"message": None, "finish_reason": "length"}]}, "truncated"),
+    (CHAT, {"choices": [{"finish_reason": "content_filter", "index": 0}]}, "content_filter"),
     (CHAT, chat({"content": "x"}, "error"), "overloaded"),
     (CHAT, {"choices": [{"error": {"code": 502, "message": "upstream"}, "finish_reason": "error"}]}, "server_error"),
     (

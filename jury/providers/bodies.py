@@ -176,6 +176,8 @@ def _chat(body: Mapping[str, Any]) -> _Found:
     found = _Found(stop=_word(choice.get("finish_reason")))
     if found.stop in ("error", "insufficient_system_resource"):
         raise ProviderError("overloaded", f"the provider stopped the reply: {found.stop}", retry=True)
+    if choice.get("message") is None and (found.stop or "message" in choice):
+        return found  # a filter may leave nothing of it: why it stopped tells
     message = _object(choice.get("message"), "choices[0].message")
     _parts(message.get("content"), found, "choices[0].message.content")
     if isinstance(message.get("refusal"), str):
