@@ -262,3 +262,16 @@ def test_what_can_be_no_session_is_told_by_its_type(source: Any) -> None:
     for read in (load_session, load_sessions):
         with pytest.raises(DataError, match="cannot be"):
             read(source)
+
+
+@pytest.mark.parametrize(
+    ("given", "made", "said"),
+    [
+        ('[{"role": "user", "content": "Hi"}]', '"Hello"', "Hello"),
+        ("Hi", '"Hello"', '"Hello"'),  # the input is a plain text, so the quotes are the agent's own
+        ('[{"role": "user", "content": "Hi"}]', '"Hello" she said', '"Hello" she said'),
+    ],
+)
+def test_the_last_text_of_a_trace_is_encoded_as_its_input_is(given: str, made: str, said: str) -> None:
+    session = load_session(json.dumps({"id": "t", "input": given, "output": made}))
+    assert [(event.type, event.text) for event in session.events] == [("user", "Hi"), ("assistant", said)]

@@ -7,7 +7,10 @@ trace itself are only the first and the last text: they count where no generatio
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
 
 from jury.data import TargetError
 from jury.transcripts.chat import add_values
@@ -73,11 +76,20 @@ def _outline(document: Document, line: int | None, draft: Draft, trace: Object, 
     for run in tools:
         draft.call(run.id, run.name, run.arguments)
         draft.result(run.id, run.text, run.is_error, run.name)
-    made = as_answer(trace.get("output"))
-    if not made and trace.get("output") is not None:
-        made = [{"role": "assistant", "content": as_text(opened(trace["output"]))}]
+    output = _output(trace.get("output"), double=isinstance(trace.get("input"), str) and not isinstance(given, str))
+    made = as_answer(output)
+    if not made and output is not None:
+        made = [{"role": "assistant", "content": as_text(opened(output))}]
     repeated = len(made) > len(asked) and made[: len(asked)] == asked
     add_values(document, draft, made[len(asked) :] if repeated else made, line, flag=None)
+
+
+def _output(given: Any, *, double: bool) -> Any:
+    """What a trace ended with; a text that is quoted as JSON where its input is JSON inside a text too (`double`)."""
+    if double and isinstance(given, str) and given.startswith('"'):
+        with suppress(ValueError):
+            return json.loads(given)
+    return given
 
 
 def _tool(observation: Object) -> ToolRun:
