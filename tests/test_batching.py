@@ -258,8 +258,14 @@ def test_a_kill_while_a_batch_is_taken_in_counts_nothing_twice(tmp_path, server,
 
 def test_what_failed_is_asked_live_or_in_the_next_batch(tmp_path, server, vendor):
     server.fate = {"answer-1.": "error", "answer-2.": "expired", "answer-3.": "missing", "answer-4.": "server_error"}
-    report, _ = batched(spec_of(vendor), tmp_path, server, status="expired")
+    report, said = batched(spec_of(vendor), tmp_path, server, status="expired")
     assert (report.answered, report.failed) == (1, 4)
+    assert any("1 of 5 answered" in line for line in said)
+    told = [line for line in said if " x " in line]  # by kind, with the first one's words
+    assert [sum(f"1 x {kind}: " in line for line in told) for kind in ("timeout", "bad_body", "server_error")] == [
+        1
+    ] * 3
+    assert len(told) == 4
     kinds = {j.item: j.judgment.verdict.failure for j in Run.open(tmp_path).judgments()}
     assert kinds["r0"] is None
     assert "too long" in kinds["r1"].detail or "context length" in kinds["r1"].detail
@@ -328,8 +334,10 @@ def test_a_live_run_does_not_pay_for_what_is_under_way(tmp_path, server, vendor)
 def test_a_lost_answer_to_a_submission_is_looked_for(tmp_path, server, vendor):
     server.drop_next_create = True
     server.vendor_created = "2099-01-01T00:00:00Z"
+    said = []
     with pytest.raises(ProviderError) as raised:
-        batched(spec_of(vendor), tmp_path, server)
+        asyncio.run(run_batches(spec_of(vendor), tmp_path, say=said.append))
+    assert said == ["batch 1: nobody knows whether it arrived; the next start looks for it before it sends"]
     assert raised.value.kind == "connection"
     assert server.submitted == 1
     report, _ = batched(spec_of(vendor), tmp_path, server)

@@ -53,6 +53,7 @@ from jury.streams import as_completed
 from jury.summary import count
 
 POLL_S = 60.0
+_LONGEST = 160  # characters of why a question failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,25 +205,34 @@ class _Batches:
                 self.say(f"{name}: {state.status}")
                 continue
             why = f"{state.status}: {state.why}" if state.why else state.status
-            answered, asked = self._take_in(number, lines, api, why)
-            self.say(f"{name}: {why}, {answered} of {asked} answered")
+            before = self.report.answered
+            failures = self._take_in(number, lines, api, why)
+            self.say(f"{name}: {why}, {self.report.answered - before:,} of {int(batch['count']):,} answered")
+            for kind, (n, detail) in sorted(failures.items(), key=lambda one: -one[1][0]):
+                self.say(f"{name}: {n:,} x {kind}: {detail[:_LONGEST]}")
 
-    def _take_in(self, number: int, lines: Sequence[Mapping[str, Any]], api: BatchApi, why: str) -> tuple[int, int]:
-        """Records what came of a batch; how many were answered, of how many."""
+    def _take_in(
+        self, number: int, lines: Sequence[Mapping[str, Any]], api: BatchApi, why: str
+    ) -> dict[str, tuple[int, str]]:
+        """Records what came of a batch. Of what failed, by kind, how many and the first one's words."""
         asked = {str(q["key"]): q for q in self._questions(number)}
         bodies = {str(line.get("custom_id")): body_of_line(line) for line in lines}
         answered, cost = 0, self.writer.cost
+        failures: dict[str, tuple[int, str]] = {}
         for key, outcome in outcomes(asked, lines, api.api, why).items():
             judgment = self._asked.judgment(asked[key], outcome, bodies.get(key))
             if judgment is not None:
                 self._record(number, asked[key], judgment)
                 answered += judgment.verdict.status != "error"
+                if (failure := judgment.verdict.failure) is not None:
+                    n, first = failures.get(failure.kind, (0, failure.detail))
+                    failures[failure.kind] = n + 1, first
         if self._budget is not None:
             self._budget.release(float(self.open[number].get("most") or 0.0), self.writer.cost - cost)
         failed = len(asked) - answered
         self._note(number, state="collected", answered=answered, failed=failed)
         self.report = replace(self.report, answered=self.report.answered + answered, failed=self.report.failed + failed)
-        return answered, len(asked)
+        return failures
 
     def _taken_before(self) -> set[tuple[Any, Any]]:
         """(batch, key) of what was recorded before a kill, of batches that are not noted as collected."""
@@ -266,7 +276,10 @@ class _Batches:
             name = await self._apis[batch["provider"]].submit(requests, batch["token"])
         except ProviderError as error:
             if error.kind in ("timeout", "connection", "server_error", "bad_body"):
-                raise  # it may have arrived: the next start looks for it
+                self.say(
+                    f"batch {number}: nobody knows whether it arrived; the next start looks for it before it sends"
+                )
+                raise
             if self._budget is not None:
                 self._budget.release(float(batch.get("most") or 0.0), 0.0)
             self._note(number, state="lost", why=str(error))  # refused as a whole: nothing was sent
