@@ -264,7 +264,7 @@ def test_quotes_that_are_not_there_and_repetitions(home, capsys):
     )
     chat = (
         {"role": "user", "content": "hello"},
-        {"role": "assistant", "tool_calls": [{"function": {"name": "look", "arguments": '{"at": 1}'}}]},
+        {"role": "assistant", "tool_calls": [{"function": {"name": "look", "arguments": '{"at": 1}'}, "event": 2}]},
         *({"role": "tool", "content": f"turn {n}"} for n in range(30)),
     )
     with RunWriter(home / "run") as writer:
@@ -277,7 +277,7 @@ def test_quotes_that_are_not_there_and_repetitions(home, capsys):
     _, out, _ = jury(capsys, "show", "run", "s")
     for words in (
         "  user: hello\n",
-        '  assistant calls look({"at": 1})\n',
+        '  2 assistant calls look({"at": 1})\n',
         "… 20 more messages (--full)",
         "x  FAIL*  a stand-in · weight 2 · answered by other-model · $0.02 · 4 calls, 2 of them retries",
         "asked 2 times: FAIL, PASS",

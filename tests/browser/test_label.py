@@ -326,7 +326,7 @@ def test_ten_thousand_items(label, tmp_path):
     assert found.page.inner_text("#results h2") == "So far"
     assert "of 3 items" in found.page.inner_text(".headline")
     assert "138 more labels" in found.page.inner_text("#results")
-    found.page.locator("#results").get_by_role("button", name="Label on").click()
+    found.page.locator("#results").get_by_role("button", name="Go on labelling").click()
     found.page.wait_for_selector("#blocks .block")
     found.press("1")
     assert len(found.labels()) == 4

@@ -315,7 +315,7 @@ async function finish() {
   const place = $("results");
   place.hidden = false;
   place.replaceChildren(make("p", { class: "notice" }, "Counting …"));
-  $("finish").textContent = "Label on";
+  $("finish").textContent = "Go on";
   const found = await ask("/api/findings");
   place.replaceChildren(...results(found, state.view, { more, on: toggle, close }));
   window.scrollTo(0, 0);

@@ -4,13 +4,13 @@ import { line, make } from "./text.js";
 const percent = (share) => `${Math.round(100 * share)}%`;
 
 function estimateOf(estimate) {
-  if (estimate.value === null) return "–";
+  if (estimate.value === null) return "n/a";
   const ends = estimate.low === null ? "" : ` [${Math.round(100 * estimate.low)}, ${Math.round(100 * estimate.high)}]`;
   return percent(estimate.value) + ends;
 }
 
 function numberOf(estimate) {
-  if (estimate.value === null) return "–";
+  if (estimate.value === null) return "n/a";
   const ends = estimate.low === null ? "" : ` [${twoPlaces(estimate.low)}, ${twoPlaces(estimate.high)}]`;
   return twoPlaces(estimate.value) + ends;
 }
@@ -45,6 +45,11 @@ function tableOf(caption, rows, measure, first) {
   return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, made);
 }
 
+// What the figures are: not everybody who labels knows them.
+function legendOf(measure) {
+  return make("p", { class: "legend" }, `In brackets: the 95% interval. ${measure[0].toUpperCase()}${measure.slice(1)}: agreement beyond chance, 1 is perfect, 0 is chance.`);
+}
+
 function criteriaOf(criteria) {
   const keys = Object.keys(criteria);
   if (!keys.length) return null;
@@ -52,7 +57,7 @@ function criteriaOf(criteria) {
   const head = make("tr", {}, make("th", { scope: "col" }, "criterion"), ...names.map((name) => make("th", { scope: "col" }, make("bdi", {}, line(name)))));
   const rows = keys.map((key) => make("tr", {}, make("th", { scope: "row" }, line(key).replaceAll("_", " ")), ...names.map((name) => {
     const found = criteria[key].find((row) => row.name === name);
-    return make("td", {}, found ? estimateOf(found.agreement) : "–");
+    return make("td", {}, found ? estimateOf(found.agreement) : "n/a");
   })));
   const caption = "Agreement by criterion (the same score)";
   const made = make("table", {}, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, ...rows));
@@ -95,7 +100,7 @@ export function results(found, view, { more, on, close }) {
   const left = view.items - view.target;
   const wanted = found.needed ? Math.min(left, found.needed.more) : Math.min(left, 20);
   const buttons = make("div", { class: "ends" },
-    view.item ? make("button", { type: "button", class: "ready", onclick: on }, "Label on") : null,
+    view.item ? make("button", { type: "button", class: "ready", onclick: on }, "Go on labelling") : null,
     wanted > 0 && !view.item ? make("button", { type: "button", class: "ready", onclick: () => more(wanted) }, `Label ${wanted} more`) : null,
     make("button", { type: "button", onclick: close }, "Finish and close"));
   return [
@@ -104,6 +109,7 @@ export function results(found, view, { more, on, close }) {
     ...rest.map((text) => make("p", {}, line(text))),
     buttons,
     found.labels ? tableOf("Your labels beside the panel and each judge", found.rows, found.measure, "judge") : null,
+    found.labels ? legendOf(found.measure) : null,
     criteriaOf(found.criteria),
     peopleOf(found),
     differencesOf(found),
