@@ -193,9 +193,11 @@ class ProviderServer:
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
         await self._stop.wait()
-        server.close()
-        for _ in range(5):  # whoever was accepted just now gets a task, which ends with the others
+        # Whom asyncio has just accepted it leaves open where the server closes now, and whose task has not begun as well.
+        while asyncio.all_tasks() - tasks - {asyncio.current_task()}:
             await asyncio.sleep(0)
+        server.close()
+        await asyncio.sleep(0)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
