@@ -103,8 +103,8 @@ def bias(
 ) -> None:
     """Where the judges of RUN lean: the slot, the length, their own family. Effect sizes first, p-values by Holm.
 
-    Families are those of the run's targets, else of the rows' `model`, or `model_a` and `model_b`. Pairs that were shown
-    in one order only can be asked about in the other one: `--ask 50`.
+    Families are those of the run's targets, else of the rows' `model`, or `model_a` and `model_b`. Pairs that were
+    shown in one order only can be asked about in the other one: `--ask 50`.
     """
     given = locals()
     from jury.cli.asking_again import AskOptions
