@@ -430,3 +430,12 @@ def test_a_narrow_screen_gets_each_end_of_an_interval_on_a_line_of_its_own(capsy
     assert "…" not in out
     assert max(map(len, out.splitlines())) <= 40
     assert out.count("91.8]") == out.count("[34.2,") == 1
+
+
+def test_calibrate_calls_the_rate_of_pairs_by_its_name(tmp_path, capsys):
+    pairwise(tmp_path / "pairs", [{"x": ("A", "A"), "y": ("A", "A")}, {"x": ("B", "B"), "y": ("B", "B")}] * 20)
+    (tmp_path / "labels.csv").write_text("item,label\n" + "".join(f"{i},{'AB'[i % 2]}\n" for i in range(40)))
+    code, out, err = jury(
+        capsys, "calibrate", str(tmp_path / "pairs"), "--sampled", "random", "--labels", str(tmp_path / "labels.csv")
+    )
+    assert (code, "win rate A  50.0%" in out, "pass rate" in out) == (0, True, False), err + out

@@ -175,10 +175,13 @@ def diff(first: str, second: str, anyway: bool, level: float, as_data: bool) -> 
         (f"{rate} RUN_B", share(rates["second"])),
         ("B - A", f"{points(compared.difference)}: {_BETTER[found.better]}"),
         ("McNemar", f"p {p_value(compared.exact_p)} (exact), {p_value(compared.mid_p)} (mid-p)"),
-        ("passes", f"both {counts.both}, only B {counts.only_a}, only A {counts.only_b}, neither {counts.neither}"),
+        (
+            "passes",
+            f"both {counts.both:,}, only B {counts.only_a:,}, only A {counts.only_b:,}, neither {counts.neither:,}",
+        ),
         (
             "coverage",
-            f"{counts.n} of {found.common} common items compared; only in A {only_a}, in B {only_b}",
+            f"{counts.n:,} of {found.common:,} common items compared; only in A {only_a:,}, in B {only_b:,}",
         ),
     ]
     facts(stdout(), lines)

@@ -99,7 +99,7 @@ def calibrate(options: CalibrateOptions) -> int:
         as_json({**{name: getattr(found, name) for name in _SHOWN}, "weights": found.weights.to_dict(),
                  "spent_before": before, "left_out": len(given) - len(kept), "strays": audit.stray_items})  # fmt: skip
         return exits.OK
-    _say(found, before)
+    _say(found, before, "win rate A" if audit.paired else "pass rate")
     if len(kept) < len(given):
         told([left_out(len(given) - len(kept))])
     if not options.criterion:
@@ -138,11 +138,11 @@ def _asked() -> str:
     raise ConfigError(f"{_ASK}? Say it with --sampled: {words}")
 
 
-def _say(found: Calibration, before: list[str]) -> None:
+def _say(found: Calibration, before: list[str], rate: str) -> None:
     console = stdout()
     lines = [
         ("labels", f"{found.n_labels}, drawn {found.sampled}; {found.n_used} in the {found.part} part"),
-        ("pass rate", cell(share, found.raw_rate)),
+        (rate, cell(share, found.raw_rate)),
         ("coverage", covered(found.coverage)),
         ("people's", cell(share, found.corrected_rate) if found.corrected_rate.value is not None
                      else f"{UNKNOWN}: {short_why(found.corrected_rate)}"),

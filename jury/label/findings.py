@@ -262,7 +262,7 @@ def _with_commands(made: Findings, desk: Desk, people: int) -> Findings:
         )
     if made.measure == "kappa" and made.labels > made.na:
         sampled = "random" if made.rates else "other"
-        what = "the pass rate people would give, weights, disagreements" if made.rates else "the disagreements"
+        what = "the rate people would give, weights, disagreements" if made.rates else "the disagreements"
         found.append((f"jury calibrate {run} --sampled {sampled}", what))
     if people < 2:
         found.append((f"jury label {run} --as SOMEONE", "a second person: how far do people agree?"))

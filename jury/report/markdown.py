@@ -82,7 +82,7 @@ def _head(head: Head) -> Iterator[str]:
     if head.mean is not None:
         rows.append(("mean", _told(head.mean)))
     counts = counted(head.outcomes.items())
-    rows.append(("coverage", f"{head.coverage.text}: {head.answered} of {head.total} ({counts})"))
+    rows.append(("coverage", f"{head.coverage.text}: {head.answered:,} of {head.total:,} ({counts})"))
     rows.append(("corrected rate", remark(head.corrected_why) if head.corrected is None else _told(head.corrected)))
     if head.gate is not None:
         told = head.gate.get("expired") or head.gate.get("outcome") or words.UNDEFINED
