@@ -193,8 +193,8 @@ class ProviderServer:
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
         await self._stop.wait()
-        # Whom asyncio has just accepted it leaves open where the server closes now, and whose task has not begun as well.
-        while asyncio.all_tasks() - tasks - {asyncio.current_task()}:
+        # A connection that is just being accepted would be left open by asyncio, and by a task that has not begun.
+        while asyncio.all_tasks() - tasks - {asyncio.current_task()}:  # noqa: ASYNC110 - asyncio's own tasks
             await asyncio.sleep(0)
         server.close()
         await asyncio.sleep(0)
