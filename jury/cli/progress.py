@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -119,11 +120,19 @@ class Progress(AbstractContextManager["Progress"]):
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
         from rich.progress import Progress as Bar
 
-        return Bar(
+        class Lines(Bar):
+            """The counts below the bar, on as many lines as they need: how far it is and how long it takes stay."""
+
+            def get_renderables(self) -> Iterator[Any]:
+                for task in self.tasks:
+                    yield self.make_tasks_table([task])
+                    if task.fields["counts"]:
+                        yield Text(task.fields["counts"], style="dim")
+
+        return Lines(
             TextColumn(self.what),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[counts]}", style="dim"),
             TextColumn("{task.fields[left]}"),
             console=self._console,
             transient=True,

@@ -7,7 +7,7 @@ from typing import Any
 
 from jury.cli.progress import Progress
 from jury.runner.totals import Totals
-from jury.wording import count, dollars
+from jury.wording import count, dollars, percent
 
 
 class RunProgress(Progress):
@@ -36,9 +36,18 @@ class RunProgress(Progress):
 
     @property
     def words(self) -> str:
-        """`12 passed, 3 failed · coverage 98% · $0.12 · failed: 2 a: timeout`."""
-        parts = (super().words, self._coverage, self._money, self._failures)
+        """`pass rate 80% · 12 passed, 3 failed · coverage 98% · $0.12 · failed: 2 a: timeout`."""
+        parts = (self._rate, super().words, self._coverage, self._money, self._failures)
         return " · ".join(part for part in parts if part)
+
+    @property
+    def _rate(self) -> str:
+        good, rated = self.totals.rated
+        if not rated:
+            return ""
+        if self.totals.kind == "pairwise":
+            return f"win rate A {percent(2 * good + self.totals.counts['tie'], 2 * rated)}"
+        return f"pass rate {percent(good, rated)}"
 
     @property
     def _coverage(self) -> str:
