@@ -531,3 +531,15 @@ def test_the_command_line(tmp_path, server, monkeypatch, capsys):
     assert "pass rate  100% [56.6, 100.0]  5 passed, 0 failed" in out
     assert server.submitted == 1
     registry.reset()
+
+
+@pytest.mark.parametrize("status", ["abc", [1], float("inf"), {"a": 1}])
+def test_a_line_of_a_batch_with_a_status_that_is_none_spoils_no_other(status):
+    lines = [{"custom_id": "a", "response": {"status_code": status, "body": {}}}, {"custom_id": "b", "error": None}]
+    found = outcomes(["a", "b"], lines, "openai_chat")
+    assert [getattr(one, "kind", None) for one in found.values()] == ["bad_body", "server_error"]
+
+
+def test_what_a_batch_says_of_a_request_holds_no_key():
+    line = {"custom_id": "a", "error": {"code": "x", "message": "bad key sk-abcdefghijklmnop"}}
+    assert "abcdefgh" not in str(outcomes(["a"], [line], "openai_chat")["a"])

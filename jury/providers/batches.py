@@ -17,7 +17,9 @@ from jury.providers import bodies
 from jury.providers.base import Provider, Request
 from jury.providers.bodies import Api
 from jury.providers.remote import RemoteProvider
+from jury.redaction import redact
 from jury.results import Reply
+from jury.scales import shown
 
 MOST_REQUESTS = 10_000  # of one batch: both APIs allow more, but what fails together is asked again together
 MOST_BYTES = 50_000_000
@@ -103,7 +105,10 @@ def _outcome(line: Mapping[str, Any], api: Api) -> Reply | ProviderError:
         elif kind != "succeeded":
             return _ended(kind, f"the request {kind} with its batch")
     elif response:
-        status = int(response.get("status_code") or 0)
+        code: Any = response.get("status_code") or 0
+        if not isinstance(code, int):
+            return ProviderError("bad_body", f"the line has no status but {shown(code)}")
+        status = code
     else:
         return _ended(str(error.get("code")), str(error.get("message") or "no response and no error"))
     try:
@@ -114,7 +119,7 @@ def _outcome(line: Mapping[str, Any], api: Api) -> Reply | ProviderError:
 
 def _ended(code: str, message: str) -> ProviderError:
     """A request that was never worked on."""
-    return ProviderError("timeout" if "expired" in code else "server_error", f"{code}: {message}", retry=True)
+    return ProviderError("timeout" if "expired" in code else "server_error", redact(f"{code}: {message}"), retry=True)
 
 
 class OpenAIBatches:
