@@ -79,7 +79,7 @@ def main(folder: Path) -> None:
         addresses = reports(Path(home))  # before the browser, whose event loop would be in the way
         with sync_playwright() as play:
             browser = play.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
-            with opened(browser, addresses["shop"], size=(WIDE, 690)) as page:
+            with opened(browser, addresses["shop"], size=(WIDE, 720)) as page:
                 page.screenshot(path=folder / "report-top.png")
                 for part in ("findings", "panel", "difference"):
                     picture(page, part, folder)

@@ -97,14 +97,14 @@ def _leader(ranking: Sequence[Target]) -> Markup:
 
 def _coverage(head: Head) -> Markup:
     rest = {k: n for k, n in head.outcomes.items() if n}
+    low = ": see why before you quote the rate" if (head.coverage.value or 0.0) < _LOW else ""
     items = [tag("li", key(k), f"{n:,} ", COUNTED.get(k, SIGNS.get(k, ("", k))[1])) for k, n in rest.items()]
     return _tile(
         "coverage",
         head.coverage.text,
         strip(rest),
         tag("ul", items, class_="legend"),
-        _note(f"{head.answered:,} of {words.count(head.total, 'item')} have a usable verdict"),
-        _note("see why before you quote the rate") if (head.coverage.value or 0.0) < _LOW else None,
+        _note(f"{head.answered:,} of {words.count(head.total, 'item')} have a usable verdict{low}"),
         main=True,
     )
 
