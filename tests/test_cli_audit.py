@@ -76,6 +76,14 @@ def test_nothing_is_no_negative_number():
     assert report_words.number(small).text == "0.00 (0.00 to 0.00)"
 
 
+def test_a_target_in_the_middle_has_no_negative_nothing(tmp_path, capsys):
+    items = [{"row": {"model_a": a, "model_b": b}} for a, b in (("p", "q"), ("q", "r"), ("q", "p"), ("r", "q")) * 5]
+    pairwise(tmp_path / "pairs", [{"x": ("A", "A")}, {"x": ("A", "A")}, {"x": ("B", "B")}, {"x": ("B", "B")}] * 5,
+             items=items)  # fmt: skip
+    code, out, err = jury(capsys, "rank", str(tmp_path / "pairs"))
+    assert (code, "-0 " in out, "+0 " in out) == (0, False, True), err + out
+
+
 def test_the_test_part_is_spent_and_said_so(folder, capsys):
     first = jury(capsys, "calibrate", str(folder / "run"), "--sampled", "random", "--test")[1]
     second = jury(capsys, "calibrate", str(folder / "run"), "--sampled", "random", "--test")[1]

@@ -213,7 +213,7 @@ def rank(folders: list[str], name_a: str, name_b: str, options: ContestOptions) 
             str(t.group + 1),
             t.target,
             "-" if t.ranks is None else f"{t.ranks[0]}" if t.ranks[0] == t.ranks[1] else f"{t.ranks[0]}-{t.ranks[1]}",
-            "-" if t.elo is None else f"{t.elo:+.0f}",
+            "-" if t.elo is None else f"{t.elo:+z.0f}",
             "-" if t.target == leaders[t.group] else share(found.ranking.win_probability(t.target, leaders[t.group])),
             str(t.games),
         ]

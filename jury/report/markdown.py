@@ -169,7 +169,7 @@ def _pairs(pairs: PairFacts | None) -> Iterator[str]:
             [
                 plain(t.name),
                 words.UNDEFINED if t.ranks is None else "-".join(str(r) for r in dict.fromkeys(t.ranks)),
-                words.UNDEFINED if t.elo is None else f"{t.elo:+.0f}",
+                words.UNDEFINED if t.elo is None else f"{t.elo:+z.0f}",
                 "" if t.against_first is None else t.against_first.text,
                 str(t.games),
             ]

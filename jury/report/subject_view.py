@@ -146,7 +146,7 @@ def _ranking(found: PairFacts) -> Markup | None:
     for target in found.ranking:
         ranks = "n/a" if target.ranks is None else "-".join(dict.fromkeys(str(rank) for rank in target.ranks))
         against = target.against_first
-        rows.append([own(target.name), ranks, "n/a" if target.elo is None else f"{target.elo:+.0f}", target.games,
+        rows.append([own(target.name), ranks, "n/a" if target.elo is None else f"{target.elo:+z.0f}", target.games,
                      "first" if against is None else against.text])  # fmt: skip
     drawn = [(t.name, r.value, r.low, r.high, r.text) for t in found.ranking if (r := t.against_first) is not None]
     heads = ["Candidate", "Rank", "Elo", "Votes", "Chance to win against the first"]
