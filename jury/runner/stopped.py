@@ -47,7 +47,8 @@ def _differs(totals: Totals) -> str:
 
 def _foresight(manifest: RunManifest) -> Mapping[str, Any]:
     """Of the last pass that had some; empty while the first one is under way."""
-    return next((past["foresight"] for past in reversed(manifest.history) if past.get("foresight")), {})
+    found: Any = next((past["foresight"] for past in reversed(manifest.history) if past.get("foresight")), None)
+    return found or {}
 
 
 def _bound(stop: float, seen: Mapping[str, Any]) -> str:
