@@ -56,9 +56,9 @@ def _missing(needed: Needed) -> str:
 
 
 def number(estimate: Estimate) -> str:
-    """`0.73 [0.59, 0.86]`, or a dash."""
+    """`0.73 [0.59, 0.86]`, or n/a."""
     if estimate.value is None:
-        return "–"
+        return "n/a"
     ends = estimate.interval
     return f"{estimate.value:.2f}" + (f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else "")
 
