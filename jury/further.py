@@ -98,4 +98,16 @@ def _formed(value: Any, form: Any) -> tuple[Any, str | None]:
         return value, f"expected a list, got {value!r:.60}"
     if not all(isinstance(item, wanted) and not (wanted is int and isinstance(item, bool)) for item in items):
         return items, f"expected a list of {inner if isinstance(inner, str) else 'object'}s"
+    if isinstance(inner, Mapping):
+        problem = next((told for item in items if (told := _misfit(item, cast("Object", inner)))), problem)
     return items, problem
+
+
+def _misfit(item: Object, parts: Object) -> str | None:
+    """The first part of an object that is missing or of another form, in a word."""
+    for name, form in parts.items():
+        if name not in item:
+            return f"an object without {name}"
+        if _formed(item[name], form)[1]:
+            return f"{name}: {_formed(item[name], form)[1]}"
+    return None

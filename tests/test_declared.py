@@ -12,6 +12,7 @@ from jury import ConfigError, JudgeSpec, ScriptedProvider, llm_jury, llm_jury_pa
 from jury.cli.__main__ import main
 from jury.cli.prompt_view import asked_of
 from jury.declared import declared_scale, kind_of
+from jury.further import formed
 from jury.prompts import PromptSpec, load
 from jury.proving import problems
 from jury.runner import RunSpec, run_sync
@@ -317,3 +318,20 @@ def test_other_fields_ask_anew_and_a_run_knows_what_was_sent(tmp_path):
     assert asked.judgment.verdict.fields == {"severe": True}
     assert asked.texts is not None
     assert asked.texts.exact
+
+
+@pytest.mark.parametrize(
+    ("given", "note"),
+    [
+        ([{"rule": 1, "event": "e"}], None),
+        ([{"rule": 1, "event": "e", "more": 2}], None),
+        ([], None),
+        ([{"rule": 1}], "field v: an object without event"),
+        ([{"rule": 1, "event": "e"}, {"rule": "1", "event": "e"}], "field v: rule: expected integer, got '1'"),
+        ([{"rule": True, "event": "e"}], "field v: rule: expected integer, got True"),
+    ],
+)
+def test_the_parts_of_a_field_are_held_to_their_forms_too(given, note):
+    found, notes = formed({"v": given}, {"v": [{"rule": "integer", "event": "string"}]})
+    assert found == {"v": given}  # it is kept as it is: the verdict stands
+    assert notes == ([note] if note else [])
