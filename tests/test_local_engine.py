@@ -200,9 +200,9 @@ def test_a_long_call_leaves_no_room_for_others():
     threads = [threading.Thread(target=hold), threading.Thread(target=later)]
     threads[0].start()
     assert inside.wait(WAIT_S)
-    threads[1].start()
-    with pytest.raises(AssertionError), room.taken(0):
+    with pytest.raises(AssertionError), room.taken(30):
         raise AssertionError("an error gives the room back")
+    threads[1].start()
     leave.set()
     for t in threads:
         t.join(WAIT_S)

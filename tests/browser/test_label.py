@@ -81,7 +81,7 @@ def label(visit: Callable[..., Visit], made: Callable[[str], Path], tmp_path: Pa
         told: Queue[str] = Queue()
         thread = threading.Thread(target=serve, args=(desk,), kwargs={"browser": False, "told": told.put}, daemon=True)
         thread.start()
-        address = told.get(timeout=30)
+        address = told.get(timeout=120)
         addresses.append(address)
         seen = visit(address, size, dark=dark, own=address.partition("?")[0])
         found = Labelling(seen.page, seen.problems)
@@ -92,8 +92,8 @@ def label(visit: Callable[..., Visit], made: Callable[[str], Path], tmp_path: Pa
     yield go
     for address in addresses:
         home, _, token = address.partition("?token=")
-        with suppress(httpx.ConnectError):  # a page that was closed before does not answer
-            assert httpx.post(f"{home}api/close", json={}, headers={"x-jury-token": token}, timeout=20).is_success
+        with suppress(httpx.NetworkError, httpx.RemoteProtocolError):  # a page that is closed, or closing
+            assert httpx.post(f"{home}api/close", json={}, headers={"x-jury-token": token}, timeout=120).is_success
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
