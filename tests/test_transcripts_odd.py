@@ -257,7 +257,9 @@ class TestWhen:
         assert load_session(otel(*spans)).metadata == {"time": "2026-03-02T08:00:00.000Z"}
 
 
-@pytest.mark.parametrize("source", [5, None, True, 2.5, object(), bytearray(b"[]"), "a\0b"], ids=repr)
+@pytest.mark.parametrize(
+    "source", [5, None, True, 2.5, object(), bytearray(b"[]"), "a\0b"], ids=lambda s: type(s).__name__
+)
 def test_what_can_be_no_session_is_told_by_its_type(source: Any) -> None:
     for read in (load_session, load_sessions):
         with pytest.raises(DataError, match="cannot be"):
