@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from typing import Any
 
 from jury.label.questions import mapping
@@ -54,6 +54,6 @@ class _Part(Run):
         super().__init__(run.folder, run.manifest)
         self._source, self._chosen = source, items
 
-    def results(self) -> Iterator[tuple[StoredItem, Result]]:
+    def results(self) -> Generator[tuple[StoredItem, Result]]:
         for item in self._chosen:
             yield self._source.item(item), self._source.result(item)

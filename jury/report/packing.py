@@ -42,7 +42,7 @@ def packed(report: Report) -> Iterator[tuple[str, str]]:
 
 def flags(report: Report) -> dict[str, int]:
     """What items can be filtered by, with how many there are of each."""
-    made = dict.fromkeys(FLAGS, 0)
+    made = dict[str, int]((flag, 0) for flag in FLAGS)
     for item in report.items:
         for flag in _filters(item):
             made[flag] = made.get(flag, 0) + 1
