@@ -9,5 +9,7 @@ items.py           rows on their way to the jury         writing.py    results.j
 showing.py         a run in one screen              item_view.py  one item of it   prompt_view.py  its prompts
 watching.py        a run under way                  following.py  its folder as it grows       rates.py
 progress.py        what stderr shows while it runs       tables.py     what stdout shows at the end
+pace.py            how long the rest will take           closing.py    the last screen of rubric and session
+consoles.py        where words go, and cannot act there
 exits.py           the exit codes
 """

@@ -8,6 +8,7 @@
     index.py      where the lines of an item and of a key stand (index.sqlite: may be deleted, is made anew)
     tables.py     its SQLite file         keys.py    which keys need not be looked for in it
     locking.py    one writer at a time
+    at_risk.py    how much money the calls in flight may cost: what a kill leaves behind for the next pass
     run.py        `Run`: reading, and appending people's labels
     writer.py     `RunWriter`: what the runner writes and recalls
 
