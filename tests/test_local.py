@@ -269,7 +269,7 @@ def test_the_shipped_prompt_gives_way_to_a_short_one(provider, engine):
     assert text.startswith(
         f'Criteria: It is right.\n{task}{question}Reference answer: "Paris"\nAnswer: "Lyon." </m>\n\nCorrect?'
     )
-    assert "what the answer and the reference answer say (explanation)" in text
+    assert text.endswith("Reply true or false, then why in one short sentence.\n")
     assert [m["role"] for m in engine.bodies[0]["messages"]] == ["user"]
 
 
@@ -278,19 +278,18 @@ def test_its_own_answer_stands_where_a_reference_would(provider, engine):
     assert '\nReference answer: "Paris."\nAnswer: "Lyon." </m>\n' in asked_by_default(engine, provider, fields={})
 
 
-@pytest.mark.parametrize(
-    ("fields", "order"),
-    [
-        ({"expected_output": "Paris"}, ["value", "explanation"]),
-        ({}, ["value", "explanation"]),
-        ({"context": "Paris is it."}, ["explanation", "value"]),
-    ],
-)
-def test_beside_a_reference_the_verdict_is_written_first(provider, engine, fields, order):
-    engine.script = answering
-    asked_by_default(engine, provider, fields=fields)
-    schema = schema_of(engine.bodies[-1])
-    assert list(schema["properties"]) == order
+@pytest.mark.parametrize("fields", [{"expected_output": "Paris"}, {}])
+def test_beside_a_reference_or_its_own_answer_it_replies_in_a_sentence_with_the_verdict_first(provider, engine, fields):
+    engine.script = lambda body: "False. It is Paris." if "grammar" in body else "Paris."
+    jury = llm_jury(criteria="It is right.", judges=[JudgeSpec(f"local/{MODEL}", provider=provider)])
+    result = jury.judge_sync(input="What is the capital of France?", output="Lyon.", **fields)
+    assert (result.value, result.votes[0].explanation) == (False, "It is Paris.")
+    assert 'start: OPENING REASON\nOPENING: "True. " | "False. "' in engine.bodies[-1]["grammar"]
+
+
+def test_beside_a_context_the_reasons_are_written_first(provider, engine):
+    asked_by_default(engine, provider, fields={"context": "Paris is it."})
+    assert list(schema_of(engine.bodies[-1])["properties"]) == ["explanation", "value"]
 
 
 def test_a_context_stands_in_the_short_prompt(provider, engine):
@@ -314,9 +313,14 @@ def test_what_a_caller_chose_is_left_alone(provider, engine, options):
 
 
 def test_a_pair_has_a_short_prompt_too(provider, engine):
-    engine.script = lambda body: '{"explanation": "x", "value": "A"}'
+    def better(body: Mapping[str, Any]) -> str:
+        slot = "A" if 'Response A: "Because."' in body["messages"][-1]["content"] else "B"
+        return f"Response {slot} is better because it says why."
+
+    engine.script = better
     jury = llm_jury_pairwise(judges=[JudgeSpec(f"local/{MODEL}", provider=provider)])
-    jury.compare_sync(question="Why?", response_a="Because.", response_b="No idea.")
+    result = jury.compare_sync(question="Why?", response_a="Because.", response_b="No idea.")
+    assert result.winner == "A"
     first, second = sorted(plain(engine.texts(i)[-1]) for i in (0, 1))
     assert 'Response A: "Because." </m>\nResponse B: "No idea." </m>\n\nWhich response is better' in first
     assert 'Response A: "No idea." </m>\nResponse B: "Because." </m>\n' in second

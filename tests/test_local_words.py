@@ -13,7 +13,10 @@ from jury.providers.local_words import (
     choices,
     for_small_model,
     longest,
+    object_of,
     one_word_grammar,
+    openings,
+    sentence_grammar,
     short_reasons,
     value_first,
     verdict_of,
@@ -67,6 +70,57 @@ def test_reasons_cut_at_their_bound_end_with_a_whole_word(said, expected):
     assert json.loads(whole_words(reply, schema)) == {"value": True, "explanation": expected or said}
     assert whole_words("not JSON", schema) == "not JSON"
     assert whole_words("[1]", schema) == "[1]"
+
+
+PAIR = reply_schema(Labels(["A", "B", "tie"]))
+
+
+def sentence(schema, bound=60):
+    return value_first(short_reasons(schema, bound))
+
+
+@pytest.mark.parametrize(
+    ("schema", "said", "expected"),
+    [
+        (BOOLEAN, "True. The capital is Paris.", {"value": True, "explanation": "The capital is Paris."}),
+        (BOOLEAN, "False. It is Fe, not Ir", {"value": False, "explanation": "It is Fe, not Ir"}),
+        (
+            BOOLEAN,
+            "True. " + "word " * 12,
+            {"value": True, "explanation": "word word word word word word word word word word word…"},
+        ),
+        (
+            PAIR,
+            "Response B is better because it is right.",
+            {"value": "B", "explanation": "Response B is better because it is right."},
+        ),
+        (
+            PAIR,
+            "Neither response is better because both are right.",
+            {"value": "tie", "explanation": "Neither response is better because both are right."},
+        ),
+    ],
+)
+def test_a_sentence_is_read_as_the_object_of_its_schema(schema, said, expected):
+    assert json.loads(object_of(said, sentence(schema))) == expected
+
+
+def test_a_sentence_without_an_opening_is_left_for_the_parser_to_refuse():
+    assert object_of("Perhaps.", sentence(BOOLEAN)) == "Perhaps."
+
+
+def test_only_a_verdict_in_front_of_its_reasons_is_asked_for_as_a_sentence():
+    assert openings(sentence(BOOLEAN))
+    assert openings(sentence(PAIR))
+    assert openings(BOOLEAN) == openings(short_reasons(PAIR)) == {}  # the reasons first
+    assert openings(sentence(reply_schema(Labels(["good", "bad"])))) == {}
+    assert openings(sentence(reply_schema(Numeric()))) == {}
+
+
+def test_the_grammar_of_a_sentence_holds_its_openings_and_the_bound_of_the_schema():
+    grammar = sentence_grammar(sentence(BOOLEAN, 44))
+    assert 'OPENING: "True. " | "False. "' in grammar
+    assert r"REASON: /[^\s][^\n]{0,43}/" in grammar
 
 
 def test_other_schemas_are_only_bounded():

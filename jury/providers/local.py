@@ -2,8 +2,9 @@
 
 Before it grades an answer that has neither a reference nor a context, it answers the question itself and grades against
 that: a model of this size recognises a right answer far better than it remembers one.
-Replies are held to the schema while they are written. It costs no money: `cost` is 0.0. The shipped prompts give way to
-short ones of its own (`local_prompts.py`).
+Replies are held to a grammar while they are written: the schema's, or that of one sentence where the reasons are short
+(an object around it takes a small machine twice as long). It costs no money: `cost` is 0.0. The shipped prompts give
+way to short ones of its own (`local_prompts.py`).
 
 `settings.extra["method"]` of a seat says how it is asked:
 
@@ -34,7 +35,10 @@ from jury.providers.local_words import (
     for_small_model,
     longest,
     object_grammar,
+    object_of,
     one_word_grammar,
+    openings,
+    sentence_grammar,
     verdict_of,
     whole_words,
 )
@@ -125,7 +129,8 @@ class LocalProvider:
         if one_word is not None:
             text = json.dumps(verdict_of(done.text, done.first, one_word, request.schema or {}), ensure_ascii=False)
         elif request.schema is not None:
-            text = whole_words(text, request.schema)
+            said = object_of if openings(request.schema) else whole_words
+            text = said(text, request.schema)
         notes = (f"answered the question itself first: {own}",) if own else ()
         return Reply(text, model=loaded.model, usage=usage, notes=notes)
 
@@ -236,7 +241,7 @@ def _body(request: Request, one_word: Mapping[str, Any] | None) -> dict[str, Any
         body |= {"grammar": grammar, "max_tokens": 32, "logprobs": True, "top_logprobs": 20}
     elif request.schema is not None:
         schema = for_small_model(request.schema)
-        body["grammar"] = object_grammar(schema)
+        body["grammar"] = sentence_grammar(schema) if openings(schema) else object_grammar(schema)
         body["max_tokens"] = min(settings.max_tokens, longest(schema))
     return body
 

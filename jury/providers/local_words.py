@@ -13,7 +13,7 @@ from typing import Any, cast
 from jury.errors import ConfigError
 
 STRING, ITEMS = 400, 5  # characters of a text and elements of a list, where the schema gives no bound
-REASON, COMPARISON = 60, 100  # characters of the reasons beside a reference, and of those for a pair
+REASON, COMPARISON = 60, 80  # characters of the reasons beside a reference, and of those for a pair
 SURE = 0.7  # below this share of the probability, one word is an abstention
 _ONE_LINE = {
     "x-guidance": {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": ", "lenient": True}
@@ -76,9 +76,15 @@ def whole_words(text: str, schema: Mapping[str, Any]) -> str:
         said = reply["explanation"]
     except (ValueError, TypeError, KeyError):
         return text
-    if not isinstance(said, str) or len(said) < bound - _TOKEN or said.endswith((".", "!", "?")):
+    if not isinstance(said, str) or (whole := _whole(said, bound)) == said:
         return text
-    return json.dumps({**reply, "explanation": said.rpartition(" ")[0].rstrip(" ,;:.") + "…"}, ensure_ascii=False)
+    return json.dumps({**reply, "explanation": whole}, ensure_ascii=False)
+
+
+def _whole(said: str, bound: int) -> str:
+    if len(said) < bound - _TOKEN or said.endswith((".", "!", "?")):
+        return said
+    return said.rpartition(" ")[0].rstrip(" ,;:.") + "…"
 
 
 def longest(schema: Any) -> int:
@@ -120,6 +126,42 @@ def one_word_grammar(words: Sequence[str]) -> str:
 def object_grammar(schema: Mapping[str, Any]) -> str:
     """A grammar for the objects of a schema, on one line: free blanks are a quarter of what a small model writes."""
     return f"%llguidance {{}}\nstart: %json {json.dumps({**schema, **_ONE_LINE})}"
+
+
+def openings(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """How a reply begins that is one sentence instead of an object, and the value that each opening stands for.
+
+    Only where the value stands first and is true or false, or A, B or tie: empty for any other schema. Half of what is
+    written were the keys of the object, and a pair is told apart better in a sentence.
+    """
+    given: Mapping[str, Any] = for_small_model(schema).get("properties") or {}
+    words: Mapping[str, Any] = (list(given) == ["value", "explanation"] and allowed(schema)) or {}
+    if words.keys() == {"true", "false"}:
+        return {"True. ": True, "False. ": False}
+    if words.keys() == {"A", "B", "tie"}:
+        return {
+            "Response A is better because ": "A",
+            "Response B is better because ": "B",
+            "Neither response is better because ": "tie",
+        }
+    return {}
+
+
+def sentence_grammar(schema: Mapping[str, Any]) -> str:
+    """A grammar for a reply in one sentence: an opening, and as much as the schema allows for the reasons."""
+    bound: int = schema["properties"]["explanation"]["maxLength"]
+    begun = " | ".join(json.dumps(opening) for opening in openings(schema))
+    return f"%llguidance {{}}\nstart: OPENING REASON\nOPENING: {begun}\nREASON: /[^\\s][^\\n]{{0,{bound - 1}}}/"
+
+
+def object_of(sentence: str, schema: Mapping[str, Any]) -> str:
+    """What such a sentence says, as the object that the schema describes. A sentence without an opening stays."""
+    for opening, value in openings(schema).items():
+        if sentence.startswith(opening):
+            reason = _whole(sentence.removeprefix(opening).strip(), schema["properties"]["explanation"]["maxLength"])
+            said = reason if isinstance(value, bool) else opening + reason
+            return json.dumps({"value": value, "explanation": said}, ensure_ascii=False)
+    return sentence
 
 
 def verdict_of(
