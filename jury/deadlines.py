@@ -5,7 +5,7 @@
 
 A judge call that comes back in time costs no timer at all, which is a third of what `call` costs. Semantics as
 `asyncio.timeout`: the task is cancelled, and the cancellation leaves the block as `TimeoutError` unless the task was
-cancelled from elsewhere too. Imports nothing of the package.
+cancelled from elsewhere too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from __future__ import annotations
 import asyncio
 from types import TracebackType
 from typing import Self
-from weakref import WeakKeyDictionary
+
+from jury.kept import Kept
 
 _NEVER = float("inf")
 
@@ -35,9 +36,7 @@ class Deadline:
         self._task = task
         self._cancelling = task.cancelling()
         self.at = loop.time() + self.seconds
-        timer = _timers.get(loop)
-        if timer is None:
-            timer = _timers[loop] = _Timer()
+        timer = _timers.of(loop)
         self._open = timer.open
         timer.open[self] = None
         if self.at < timer.set_for:
@@ -85,4 +84,4 @@ class _Timer:
             self.set(loop, nearest)
 
 
-_timers: WeakKeyDictionary[asyncio.AbstractEventLoop, _Timer] = WeakKeyDictionary()
+_timers = Kept(_Timer)

@@ -1,8 +1,9 @@
-"""`@frozen`: a frozen dataclass with slots, made in half the time. Imports nothing of the package.
+"""`@frozen`: a frozen dataclass with slots, made in a third of the time. Imports nothing of the package.
 
 `dataclass(frozen=True)` sets every field through `object.__setattr__`, which looks the field's name up each time; a
-judge call makes values of about sixty fields on its way. Here `__init__` calls each slot's own setter. The rest is the
-dataclass: equality, hash, repr, `replace`, pickling, `__post_init__`, `FrozenInstanceError`.
+judge call makes values of about sixty fields on its way. Here a new value is, until its fields are set, one of a class
+with the same slots that is not frozen. The rest is the dataclass: equality, hash, repr, `replace`, pickling,
+`__post_init__`, `FrozenInstanceError`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
+_set_class: Any = object.__dict__["__class__"].__set__
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -26,13 +28,23 @@ def frozen(cls: type[T]) -> type[T]:
 
 def _init(cls: Any) -> Any:
     """`__init__` as source text, which is how `dataclasses` makes its own."""
-    names: dict[str, Any] = {"MISSING": MISSING}
-    parameters, lines = ["self"], list[str]()
+    thawed = {
+        "__slots__": cls.__dict__["__slots__"],
+        "__setattr__": object.__setattr__,
+        "__delattr__": object.__delattr__,  # with one of the two frozen, the other would take the long way
+    }
+    names: dict[str, Any] = {
+        "MISSING": MISSING,
+        "Frozen": cls,
+        "Thawed": type(cls)(cls.__name__, cls.__bases__, thawed),
+        "set_class": _set_class,
+        "set_field": object.__setattr__,
+    }
+    parameters, quick, slow = ["self"], list[str](), list[str]()
     for f in fields(cls):
         if f.kw_only:
             raise TypeError(f"{cls.__name__}.{f.name}: keyword-only fields are not supported by @frozen")
         value = f.name
-        names[f"set_{f.name}"] = getattr(cls, f.name).__set__
         names[f"default_{f.name}"] = f.default
         if f.default_factory is not MISSING:
             names[f"make_{f.name}"] = f.default_factory
@@ -42,8 +54,17 @@ def _init(cls: Any) -> Any:
         needed = f.default is MISSING and f.default_factory is MISSING
         if f.init:
             parameters.append(f.name if needed else f"{f.name}=default_{f.name}")
-        lines.append(f"    set_{f.name}(self, {value})")
-    if hasattr(cls, "__post_init__"):
-        lines.append("    self.__post_init__()")
-    exec(f"def __init__({', '.join(parameters)}):\n" + "\n".join(lines), names)
+        quick.append(f"        self.{f.name} = {value}")
+        slow.append(f"        set_field(self, {f.name!r}, {value})")
+    lines = [
+        f"def __init__({', '.join(parameters)}):",
+        "    if self.__class__ is Frozen:",
+        "        set_class(self, Thawed)",
+        *quick,
+        "        self.__class__ = Frozen",
+        "    else:",  # a subclass has slots of its own
+        *(slow or ["        pass"]),
+        *(["    self.__post_init__()"] if hasattr(cls, "__post_init__") else []),
+    ]
+    exec("\n".join(lines), names)
     return names["__init__"]

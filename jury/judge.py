@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol, cast
 
@@ -234,15 +234,18 @@ class Seat:
             return self.prompt.wanted
         return self.function.wanted | (self.prompt.wanted if "prompt" in self.function.names else frozenset[str]())
 
-    async def ask(self, case: Case, repetition: int = 0, *, propagate: bool = False) -> Judgment:
+    def ask(self, case: Case, repetition: int = 0, *, propagate: bool = False) -> Coroutine[Any, Any, Judgment]:
         """One judgment. What goes wrong is an error verdict; with `propagate`, what a judge *function* raises leaves.
 
         A `ConfigError` (an unknown provider, say) always leaves: no retry and no other item can help.
         """
         if self.recorder is None:
-            return await self._ask(case, repetition, propagate)
+            return self._ask(case, repetition, propagate)
+        return self._recorded(self.recorder, case, repetition, propagate)
+
+    async def _recorded(self, recorder: Recorder, case: Case, repetition: int, propagate: bool) -> Judgment:
         question = self.question(case, repetition)
-        judgment = await self.recorder.judged(question, lambda: self._ask(case, repetition, propagate))
+        judgment = await recorder.judged(question, lambda: self._ask(case, repetition, propagate))
         return self._named(judgment)
 
     def _named(self, judgment: Judgment) -> Judgment:
@@ -376,8 +379,10 @@ class Seat:
 
 def _reply_text(reply: Reply | None) -> str | None:
     """A reply as it is kept: its text, or the object that a forced tool was given."""
-    if reply is None or reply.text.strip() or reply.data is None:
-        return reply.text if reply else None
+    if reply is None:
+        return None
+    if reply.data is None or reply.text.strip():
+        return reply.text
     return json.dumps(reply.data, ensure_ascii=False, default=str)
 
 

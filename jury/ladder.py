@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
-from weakref import WeakKeyDictionary
 
 from jury.calls import call
 from jury.errors import ProviderError
+from jury.kept import Kept
 from jury.providers.base import Provider, Request, Turn, rungs_of
 from jury.results import Failure, Reply, Rung, Usage, Verdict
 
@@ -34,7 +33,7 @@ class _Known:
     proven: bool = False
 
 
-_memory: WeakKeyDictionary[Any, dict[str, _Known]] = WeakKeyDictionary()
+_memory: Kept[dict[str, _Known]] = Kept(dict)  # by provider, then by model
 
 
 def forget() -> None:
@@ -121,9 +120,7 @@ def _rungs(provider: Provider, request: Request) -> tuple[Rung, ...]:
 
 def _known(provider: Provider, model: str) -> _Known:
     try:
-        models = _memory.get(provider)
-        if models is None:
-            models = _memory[provider] = {}
+        models = _memory.of(provider)
     except TypeError:  # a provider that cannot be weakly referenced has no memory
         return _Known()
     known = models.get(model)

@@ -67,18 +67,12 @@ class PairwiseJury(BaseJury):
         panel.warn_of_target(b.model)
         seats = panel.assigned(number)
         cases = [Case.of_pair(pair, o, self.criteria, self.variables, panel.wanted) for o in self.orders]
-        propagate = panel.lone
-        gate, clock = panel.limiter.here(), panel.clock(id)
+        clock = panel.clock(id)
 
         async def poll(seat: Seat, replacement: bool) -> PairVote:
-            ask = clock.voter(seat)
-
-            async def one(case: Case, repetition: int) -> Judgment:
-                async with gate:
-                    return await ask(case, repetition, propagate=propagate)
-
+            ask = panel.limiter.held(clock.voter(seat))
             repetitions = range(self.spec.repetitions)
-            judgments = await together([one(case, i) for case in cases for i in repetitions])
+            judgments = await together([ask(case, i, propagate=panel.lone) for case in cases for i in repetitions])
             return _vote(seat, judgments, panel.rule, replacement, len(cases) == 2)
 
         votes, checked = await panel.vote(seats, poll, clock)

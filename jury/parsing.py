@@ -95,9 +95,9 @@ def find_object(text: str | None, keys: Sequence[str] = ("value", "abstain")) ->
     except RecursionError:
         raise ReplyError("bad_json", "the JSON is nested too deeply") from None
     if end == len(text):
-        _check_depth(text, data)
-        if type(data) is dict and text.count("{") == 1:  # the usual reply: nothing inside it to look through
+        if type(data) is dict and text.find("{", 1) < 0 and text.find("[") < 0:  # nothing inside it to look through
             return cast("dict[str, Any]", data)
+        _check_depth(text, data)
         if isinstance(data, dict):
             return _pick([cast("dict[str, Any]", data)], keys)
         _refuse_other(data, keys)

@@ -74,17 +74,13 @@ class Jury(BaseJury):
         panel.warn_of_target(answer.model)
         seats = panel.assigned(point.number)
         cases = self.cases(point, answer, panel.wanted)
-        propagate = panel.lone
-        gate, clock = panel.limiter.here(), panel.clock(point.id)
+        clock = panel.clock(point.id)
 
         async def poll(seat: Seat, replacement: bool) -> Vote:
-            ask = clock.voter(seat)
-
-            async def one(case: Case, repetition: int) -> Any:
-                async with gate:
-                    return await ask(case, repetition, propagate=propagate)
-
-            judgments = await together([one(c, i) for i in range(self.spec.repetitions) for c in cases(seat, i)])
+            ask = panel.limiter.held(clock.voter(seat))
+            judgments = await together(
+                [ask(c, i, propagate=panel.lone) for i in range(self.spec.repetitions) for c in cases(seat, i)]
+            )
             verdict = self.method.fold(judgments) if self.method else fold(judgments, panel.rule)
             return Vote(seat.name, verdict, tuple(judgments), replacement, seat.spec.weight)
 
@@ -205,10 +201,11 @@ def item_of(data: Any, output: Any, fields: Mapping[str, Any]) -> tuple[DataPoin
 
 def names_of(row: Mapping[Any, Any]) -> dict[str, Any]:
     """A row as keywords. Raises `ConfigError` for a name that is no text."""
-    for name in row:
+    names = dict(row)
+    for name in names:
         if not isinstance(name, str):
             raise ConfigError(f"a row's names must be texts, got {name!r}")
-    return dict(row)
+    return names
 
 
 def _not_judged(point: DataPoint, error: str) -> PanelResult:

@@ -9,14 +9,15 @@ import contextvars
 import inspect
 import os
 import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any, ParamSpec, TypeVar
 
+from jury.kept import Kept
 from jury.redaction import told
 
+P = ParamSpec("P")
 T = TypeVar("T")
 MOST_THREADS = 256  # one for each function that waits; beyond them functions wait for each other
 
@@ -61,14 +62,20 @@ class Limiter:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+        self._by_loop = Kept(lambda: asyncio.Semaphore(limit))
 
-    def here(self) -> asyncio.Semaphore:
-        loop = asyncio.get_running_loop()
-        semaphore = self._by_loop.get(loop)
-        if semaphore is None:
-            semaphore = self._by_loop[loop] = asyncio.Semaphore(self.limit)
-        return semaphore
+    def held(self, call: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+        """The same call, made once there is a place among those in flight."""
+        gate = self._by_loop.of(asyncio.get_running_loop())
+
+        async def one(*given: P.args, **named: P.kwargs) -> T:
+            await gate.acquire()  # `async with` makes three coroutines of it
+            try:
+                return await call(*given, **named)
+            finally:
+                gate.release()
+
+        return one
 
 
 async def contained(who: str, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> Any:

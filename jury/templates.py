@@ -37,6 +37,7 @@ _LINE_END = re.compile(r"[ \t]*(?:\r?\n|\Z)")
 Put = Callable[[str], None]
 Filler = Callable[[list[Any], Put], None]
 Op = str | Filler
+Body = tuple[tuple[tuple[str, Filler], ...], str]  # each tag with the text before it, and the text after the last
 
 
 class Template:
@@ -46,7 +47,7 @@ class Template:
     threads. Each name that has no value is warned about once in the life of the template.
     """
 
-    __slots__ = ("_ops", "_reported", "name", "names", "source", "tags")
+    __slots__ = ("_body", "_reported", "name", "names", "source", "tags")
 
     def __init__(self, source: str, *, name: str = "prompt") -> None:
         if not isinstance(source, str):
@@ -55,7 +56,7 @@ class Template:
         self.name = name
         self._reported: set[str] = set()
         compiler = _Compiler(source, name, self._missing)
-        self._ops: Sequence[Op] = compiler.compile()
+        self._body: Body = compiler.compile()
         self.tags: tuple[Tag, ...] = tuple(compiler.tags)
         found = (t.name for t in self.tags if t.path and t.sort in ("variable", "section", "inverted"))
         self.names: tuple[str, ...] = tuple(dict.fromkeys(found))
@@ -64,7 +65,7 @@ class Template:
         """The text with every tag filled from plain data. Raises `DataError` for values nested too deeply to print."""
         frames: list[Any] = [namespace if type(namespace) is dict else dict(namespace)]
         out: list[str] = []
-        _run(self._ops, frames, out.append)
+        _run(self._body, frames, out.append)
         return "".join(out)
 
     def unknown(self, known: Known) -> list[Unknown]:
@@ -108,12 +109,12 @@ def _listed(unknown: Sequence[Unknown]) -> str:
 # Rendering
 
 
-def _run(ops: Sequence[Op], frames: list[Any], put: Put) -> None:
-    for op in ops:
-        if isinstance(op, str):
-            put(op)
-        else:
-            op(frames, put)
+def _run(body: Body, frames: list[Any], put: Put) -> None:
+    tags, after = body
+    for before, fill in tags:
+        put(before)
+        fill(frames, put)
+    put(after)
 
 
 def _text(value: Any) -> str | None:
@@ -137,7 +138,7 @@ def _true(value: Any) -> bool:
     return bool(cast("object", value)) if known else True
 
 
-def _variable(tag: Tag, missing: Callable[[Tag], None]) -> Op:
+def _variable(tag: Tag, missing: Callable[[Tag], None]) -> Filler:
     raw, get = tag.raw, finder(tag.path, top=tag.scope is None)
 
     def variable(frames: list[Any], put: Put) -> None:
@@ -153,7 +154,7 @@ def _variable(tag: Tag, missing: Callable[[Tag], None]) -> Op:
     return variable
 
 
-def _kept(tag: Tag, missing: Callable[[Tag], None]) -> Op:
+def _kept(tag: Tag, missing: Callable[[Tag], None]) -> Filler:
     """A tag that cannot be filled; the name of a family can where an element of a list has such a key."""
 
     def kept(frames: list[Any], put: Put) -> None:
@@ -166,7 +167,7 @@ def _kept(tag: Tag, missing: Callable[[Tag], None]) -> Op:
     return kept
 
 
-def _section(tag: Tag, body: Sequence[Op]) -> Op:
+def _section(tag: Tag, body: Body) -> Filler:
     get = finder(tag.path, top=tag.scope is None)
 
     def section(frames: list[Any], put: Put) -> None:
@@ -184,7 +185,7 @@ def _section(tag: Tag, body: Sequence[Op]) -> Op:
     return section
 
 
-def _inverted(tag: Tag, body: Sequence[Op]) -> Op:
+def _inverted(tag: Tag, body: Body) -> Filler:
     get = finder(tag.path, top=tag.scope is None)
 
     def inverted(frames: list[Any], put: Put) -> None:
@@ -217,7 +218,7 @@ class _Compiler:
         self.ops: list[Op] = []
         self.line = 1
 
-    def compile(self) -> list[Op]:
+    def compile(self) -> Body:
         source, at = self.source, 0
         while at < len(source):
             literal, found = self._literal(at)
@@ -237,7 +238,7 @@ class _Compiler:
         if self.open:
             tag = self.open[-1].tag
             raise self._error(f"the section {_short(tag.raw)} opened on line {tag.line} is never closed")
-        return self.ops
+        return _body(self.ops)
 
     def _literal(self, at: int) -> tuple[str, bool]:
         """The text up to the next tag, and whether there is one."""
@@ -298,7 +299,7 @@ class _Compiler:
             case _:
                 self._keep(Tag("partial" if sort == "partial" else "broken", key, raw, self.line, self._scope), _kept)
 
-    def _keep(self, tag: Tag, make: Callable[[Tag, Callable[[Tag], None]], Op]) -> None:
+    def _keep(self, tag: Tag, make: Callable[[Tag, Callable[[Tag], None]], Filler]) -> None:
         self.tags.append(tag)
         self._add(make(tag, self.missing))
 
@@ -330,7 +331,7 @@ class _Compiler:
         body, self.ops = self.ops, block.ops
         if tag.sort == "section":
             self.scopes.pop()
-        self._add(make(tag, body))
+        self._add(make(tag, _body(body)))
 
     def _delimiters(self, key: str, raw: str) -> None:
         pair = key.split()
@@ -351,6 +352,18 @@ class _Compiler:
 
     def _error(self, text: str) -> TemplateError:
         return TemplateError(f"{self.name}: {text}", prompt=self.name)
+
+
+def _body(ops: Sequence[Op]) -> Body:
+    tags: list[tuple[str, Filler]] = []
+    text = ""
+    for op in ops:
+        if isinstance(op, str):
+            text += op
+        else:
+            tags.append((text, op))
+            text = ""
+    return tuple(tags), text
 
 
 def _short(raw: str) -> str:

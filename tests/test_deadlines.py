@@ -127,7 +127,7 @@ def test_nothing_is_kept_when_a_loop_is_gone() -> None:
     async def main() -> Any:
         await _own(1, 90)
         loop = asyncio.get_running_loop()
-        assert not deadlines._timers[loop].open
+        assert not deadlines._timers.of(loop).open
         return weakref.ref(loop)
 
     seen = virtual_time.run(main())

@@ -226,11 +226,19 @@ def test_a_limiter_serves_several_loops():
     limiter = Limiter(1)
 
     async def crowd():
-        async def one():
-            async with limiter.here():
-                await asyncio.sleep(0)
+        most = running = 0
 
-        await asyncio.gather(one(), one(), one())
+        async def one(number, *, more):
+            nonlocal most, running
+            running += 1
+            most = max(most, running)
+            await asyncio.sleep(0)
+            running -= 1
+            return number + more
+
+        held = limiter.held(one)
+        assert await asyncio.gather(*[held(n, more=1) for n in range(3)]) == [1, 2, 3]
+        assert most == 1
 
     asyncio.run(crowd())
     asyncio.run(crowd())

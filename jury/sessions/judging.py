@@ -15,7 +15,7 @@ from jury.escalation import combined
 from jury.formats import ReplyFormat
 from jury.judge import Case, Prompt, Seat
 from jury.panel import Panel, PanelSpec
-from jury.results import CriterionResult, Judgment, PanelResult, Usage, Verdict, Vote
+from jury.results import CriterionResult, PanelResult, Usage, Verdict, Vote
 from jury.scales import INCONCLUSIVE
 from jury.sessions.checks import CodeCheck, facts
 from jury.sessions.criteria import SessionCriterion, joint_format, joint_names, joint_prompt
@@ -201,18 +201,13 @@ class SessionJury:
             for case, prompt in product(cases, prompts.values()):
                 self.shown(session.id or "", group.format.criterion or "", prompt, case.namespace)
         seats = panel.assigned(turn)
-        gate, clock = panel.limiter.here(), panel.clock(session.id)
+        clock = panel.clock(session.id)
         kept: dict[int, Mapping[str, Verdict]] = {}
 
         async def poll(seat: Seat, replacement: bool) -> Vote:
-            ask = clock.voter(seat)
-
-            async def one(case: Case, repetition: int) -> Judgment:
-                async with gate:
-                    return await ask(case, repetition, propagate=panel.lone)
-
+            ask = panel.limiter.held(clock.voter(seat))
             asks = [(n, c, i) for i in range(self.spec.repetitions) for n, c in enumerate(cases)]
-            judgments = await together([one(c, i) for _, c, i in asks])
+            judgments = await together([ask(c, i, propagate=panel.lone) for _, c, i in asks])
             asked = [(n, j) for (n, _, _), j in zip(asks, judgments, strict=True)]
             parts = verdicts_of(criteria, asked, group.rules)
             vote = Vote(seat.name, whole(parts), tuple(judgments), replacement, seat.spec.weight)

@@ -1,0 +1,40 @@
+"""What is kept for an object as long as that lives, found by identity. Imports nothing of the package.
+
+A `WeakKeyDictionary` makes a reference and compares keys at every look, which a judge call takes at three places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+from weakref import ref
+
+V = TypeVar("V")
+
+
+class Kept(Generic[V]):
+    """One value for each owner, made by `make` at the first look. It must hold no reference to its owner."""
+
+    def __init__(self, make: Callable[[], V]) -> None:
+        self._make = make
+        self._by_id: dict[int, tuple[ref[Any], V]] = {}
+
+    def of(self, owner: Any) -> V:
+        """The value of this owner. Raises `TypeError` for one that cannot be weakly referenced."""
+        entry = self._by_id.get(id(owner))
+        if entry is not None and entry[0]() is owner:
+            return entry[1]
+        key, kept = id(owner), self._by_id
+
+        def gone(reference: ref[Any]) -> None:
+            if key in kept and kept[key][0] is reference:  # another one may live at the same address by now
+                del kept[key]
+
+        made = kept[key] = (ref(owner, gone), self._make())
+        return made[1]
+
+    def clear(self) -> None:
+        self._by_id.clear()
+
+    def __len__(self) -> int:
+        return len(self._by_id)
