@@ -35,12 +35,12 @@ class Deadline:
             raise RuntimeError("a deadline needs a task")
         self._task = task
         self._cancelling = task.cancelling()
-        self.at = loop.time() + self.seconds
+        at = self.at = loop.time() + self.seconds
         timer = _timers.of(loop)
-        self._open = timer.open
-        timer.open[self] = None
-        if self.at < timer.set_for:
-            timer.set(loop, self.at)
+        opened = self._open = timer.open
+        opened[self] = None
+        if at < timer.set_for:
+            timer.set(loop, at)
         return self
 
     def __exit__(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from jury import factory, sync
-from jury.aggregation import decide, fold
+from jury.aggregation import Decision, decide, fold
 from jury.data import DataPoint, Output
 from jury.errors import ConfigError
 from jury.escalation import Checked
@@ -25,20 +24,6 @@ if TYPE_CHECKING:
     from jury.rubrics.asking import RubricMethod
     from jury.rubrics.rubric import Rubric
 
-_DECIDED = (
-    "status",
-    "reason",
-    "explanation",
-    "agreement",
-    "tie",
-    "value",
-    "passed",
-    "mean",
-    "std",
-    "confidence",
-    "confidence_source",
-)
-_of_decision = attrgetter(*_DECIDED)
 _BETWEEN_CALLS = "\n\n----- another call -----\n\n"
 _FIELDS = ("input", "expected_output", "system_instructions", "id", "row", "context", "number", "trace_id")
 
@@ -110,7 +95,7 @@ class Jury(BaseJury):
         quorum = 1 if foreseen else panel.quorum()
         if self.method is None:
             decision = decide(votes, panel.rule, quorum, len(seats), single=single)
-            decided = dict(zip(_DECIDED, _of_decision(decision), strict=True))
+            decided = _decided(decision)
             used = len([v for v in votes if v.decided])
         else:
             decided = self.method.decided(votes, quorum, len(seats))
@@ -206,6 +191,23 @@ def names_of(row: Mapping[Any, Any]) -> dict[str, Any]:
         if not isinstance(name, str):
             raise ConfigError(f"a row's names must be texts, got {name!r}")
     return names
+
+
+def _decided(d: Decision) -> dict[str, Any]:
+    """What a decision says in a result, by the result's names. Written out: it is made for every item."""
+    return {
+        "status": d.status,
+        "reason": d.reason,
+        "explanation": d.explanation,
+        "agreement": d.agreement,
+        "tie": d.tie,
+        "value": d.value,
+        "passed": d.passed,
+        "mean": d.mean,
+        "std": d.std,
+        "confidence": d.confidence,
+        "confidence_source": d.confidence_source,
+    }
 
 
 def _not_judged(point: DataPoint, error: str) -> PanelResult:
