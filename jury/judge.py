@@ -22,7 +22,7 @@ from jury.families import family
 from jury.formats import ReplyFormat
 from jury.further import declared_fields
 from jury.keys import KeyMaker, Question, function_name
-from jury.ladder import climb
+from jury.ladder import Climb, climb
 from jury.prompts import PromptSpec
 from jury.providers import registry
 from jury.providers.base import Provider, Request, Settings, Turn, rungs_of
@@ -256,8 +256,16 @@ class Seat:
 
     async def _ask(self, case: Case, repetition: int, propagate: bool) -> Judgment:
         try:
-            answer = self._ask_model if self.function is None else self._ask_function
-            return await answer(case, repetition)
+            if self.function is not None:
+                return await self._ask_function(case, repetition)
+            provider = self.provider
+            request = self.request(case, repetition)
+            prepare = getattr(provider, "prepare", None)
+            if prepare is not None:  # `providers.base.Preparing`: it may look at the item before it is asked
+                request = await prepare(request, case)
+            how = case.format or self.format
+            found = await climb(provider, request, lambda reply: how.read(reply.text, reply.data))
+            return self._judgment(case, repetition, how, found)
         except ConfigError:
             raise
         except asyncio.CancelledError as error:
@@ -318,29 +326,22 @@ class Seat:
             repetition=repetition,
         )
 
-    async def _ask_model(self, case: Case, repetition: int) -> Judgment:
-        provider = self.provider
-        how = case.format or self.format
-        request = self.request(case, repetition)
-        prepare = getattr(provider, "prepare", None)
-        if prepare is not None:  # `providers.base.Preparing`: it may look at the item before it is asked
-            request = await prepare(request, case)
-        result = await climb(provider, request, lambda reply: how.read(reply.text, reply.data))
-        reply = result.reply
+    def _judgment(self, case: Case, repetition: int, how: ReplyFormat, found: Climb) -> Judgment:
+        reply = found.reply
         return Judgment(
             judge=self.name,
-            verdict=result.verdict,
+            verdict=found.verdict,
             repetition=repetition,
             order=case.order,
-            rung=result.rung,
+            rung=found.rung,
             reply=_reply_text(reply),
             model=reply.model if reply else None,
-            usage=result.usage,
-            calls=result.calls,
-            retries=result.retries,
-            reasked=result.reasked,
-            latency_s=result.latency_s,
-            notes=result.notes + how.notes if how.notes else result.notes,
+            usage=found.usage,
+            calls=found.calls,
+            retries=found.retries,
+            reasked=found.reasked,
+            latency_s=found.latency_s,
+            notes=found.notes + how.notes if how.notes else found.notes,
             criterion=how.criterion,
             prompt=self.prompt.digest,
             prompt_name=self.prompt.spec.name,
