@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from jury.lookup import Path, match, write_path
-from jury.names import BARE, OPEN, OPTIONAL, Known
+from jury.names import ANY_TEXT, BARE, FAMILIES, OPEN, OPTIONAL, SIDES, Known, meant
 
 _NO_TEXT = "stays as written; an object has no text of its own"
 _EFFECTS = {"variable": "stays as written", "section": "never shown", "inverted": "always shown"}
@@ -75,19 +75,26 @@ def _why(tag: Tag, frames: tuple[Known, ...], known: Known, *, hints: bool) -> s
         return _NO_TEXT if whole and tag.sort == "variable" else None
     if tag.sort == "variable" and tag.name in BARE:
         inner = _resolve(frames[1:], tag.path)
-        return None if inner is not None and not inner.keys else _family(_resolve((known,), tag.path), tag.name)
+        return None if inner is not None and not inner.keys else _family(tag, known)
     if _resolve(frames, tag.path) is not None:
         return None
     if tag.sort != "variable" and tag.name in OPTIONAL:
         return None
-    near = _nearest(tag, known) if hints else None
+    near = _nearest(tag.path, frames) if hints and len(tag.name) <= _LONGEST else None
     return _EFFECTS[tag.sort] + (f"; did you mean {near}?" if near else "; unknown name")
 
 
-def _family(place: Known | None, name: str) -> str:
-    if place is None or not place.keys:
+def _family(tag: Tag, known: Known) -> str:
+    place = _resolve((known,), tag.path)
+    if place is None:
+        side = f"{SIDES[0]}.{tag.name}."
+        place = _resolve((known,), ((SIDES[0], None), *tag.path))
+        return _NO_TEXT + (f", there are {', '.join(place.paths(side))}" if place else "")
+    if not place.keys:
         return _NO_TEXT
-    return f"{_NO_TEXT}, there are " + ", ".join(place.paths(f"{name}."))
+    likely = _meant(tag.path[-1][0] or "", tag.path[:-1], (known,))
+    there = dict.fromkeys([*([likely] if likely else ()), *place.paths(f"{tag.name}.")])
+    return f"{_NO_TEXT}, there are " + ", ".join(there)
 
 
 def _resolve(frames: Sequence[Known], path: Path) -> Known | None:
@@ -117,19 +124,47 @@ def _walk(place: Known, path: Path, at: int) -> tuple[Known | None, Known, int]:
     return place, place, at
 
 
-def _nearest(tag: Tag, known: Known) -> str | None:
-    """A name beside the one that failed, else the nearest of all names."""
-    if len(tag.name) > _LONGEST:
-        return None
-    _, last, at = _walk(known, tag.path, 0)
-    step = tag.path[at][0] if at < len(tag.path) else None
-    if step and at:
-        beside = _closest(step, list(last.keys))
+def _nearest(path: Path, frames: tuple[Known, ...]) -> str | None:
+    """The same name in other letters, else what it is another word for, else the nearest beside it or of all names."""
+    known = frames[0]
+    place, last, at = _walk(known, path, 0)
+    if place is not None:
+        return None if write_path(path) in BARE else write_path(path)
+    step = path[at][0]
+    if step:
+        same = next((key for key in last.keys if key.casefold() == step.casefold()), None)
+        found = same and _nearest((*path[:at], (same, path[at][1]), *path[at + 1 :]), frames)
+        if found:
+            return found
+        if not last.keys:  # a text or a list, of which nothing has a name
+            return write_path(path[:at])
+        if not at and step in FAMILIES and SIDES[0] in known.keys:  # of a pair: of one side of it
+            within = ((SIDES[0], None), *path)
+            return write_path(within) if _walk(known, within, 0)[0] else _nearest(within, frames)
+        found = _meant(step, path[:at], frames)
+        if found:
+            return found
+        beside = get_close_matches(step, list(last.keys), 1) if at else []
         if beside:
-            return write_path((*tag.path[:at], (beside, None)))
-    return _closest(tag.name, list(known.paths()))
+            return write_path((*path[:at], (beside[0], None)))
+    return (get_close_matches(write_path(path), list(known.paths()), 1) or [None])[0]
 
 
-def _closest(name: str, names: list[str]) -> str | None:
-    same = [n for n in names if n.casefold() == name.casefold()]
-    return (same or get_close_matches(name, names, 1) or [None])[0]
+def _meant(word: str, before: Path, frames: tuple[Known, ...]) -> str | None:
+    """The field that people mean by a word: one of what stands before it, else further out.
+
+    Further out a word for any text is no field's: the object before it says there what is meant.
+    """
+    word = word.casefold()
+    if before:
+        place, prefix = _walk(frames[0], before, 0)[0], f"{write_path(before)}."
+        there = set(place.paths(prefix)) if place else set[str]()
+        found = next((prefix + field for field in meant(word) if prefix + field in there), None)
+        outwards = (before[-1][0] or "") if word in ANY_TEXT else word
+        return found or _meant(outwards, before[:-1], frames)
+    for frame in reversed(frames[-1:] if word in ANY_TEXT else frames):
+        there = set(frame.paths())
+        found = next((field for field in meant(word) if field in there), None)
+        if found:
+            return found
+    return None

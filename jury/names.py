@@ -5,6 +5,7 @@ The two tables of the documentation, as data. `namespace.py` fills the names; `t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
@@ -16,6 +17,38 @@ FAMILIES = ("input", "output", "log")
 SIDES = ("response_a", "response_b")
 # Objects without a text of their own: a tag of this name stays as it is.
 BARE = frozenset({*FAMILIES, *SIDES, *(f"{side}.{family}" for side in SIDES for family in FAMILIES)})
+ANY_TEXT = ("text", "content", "value")  # of whatever object it stands in
+# What people call a field, and the fields they may mean by it: the first that exists, beside the name or further out.
+_MEANT = (
+    (
+        "answer completion final_answer generation model_output out output output_text prediction reply response "
+        "result",
+        ("response", "output.response", "output", "content"),
+    ),
+    (
+        "input input_text instruction prompt query question request task user user_input user_message user_query",
+        ("question", "input", "log.input"),
+    ),
+    (
+        "answer correct_answer desired_output expected expected_answer expected_output expected_response gold "
+        "gold_answer golden ground_truth groundtruth ideal label output reference reference_answer reference_output "
+        "solution target",
+        ("reference", "expected_output", "input.expected_output"),
+    ),
+    ("criterion guidelines instructions metric requirements rubric", ("criteria",)),
+    ("instructions system system_message system_prompt", ("system_instructions", "input.system_instructions")),
+    (
+        "chat chat_history conversation dialog dialogue history message messages steps trace transcript turns",
+        ("all_messages", "messages", "log.messages"),
+    ),
+    (
+        "calls function_calls functions tool tool_calls tool_use tools tools_used",
+        ("tools_called", "tool_calls", "output.tools_called"),
+    ),
+    ("args input kwargs params parameters", ("arguments",)),
+    ("err errors exception failure", ("error", "output.error")),
+    (" ".join(ANY_TEXT), ("response", "content", "output.response", "output")),
+)
 # Names of ours that an item may lack. A section over one says "if there is any", so it is never a typing error.
 OPTIONAL = frozenset({"context", "reference", "row", "rubric", "session"})
 
@@ -70,6 +103,20 @@ _MAPS: dict[Kind, Known] = {
         "question", "criteria", "reference", "fence", row=OPEN, **dict.fromkeys(SIDES, Known(_FAMILY_MAP))
     ),
 }
+
+
+def meant(name: str) -> Iterator[str]:
+    """The fields for which a name is a usual word, the likeliest first: of `ground_truth` they begin with `reference`.
+
+    What ends in `_a` or `_b` is of that side of a pair; a field that only a side has is suggested of the first.
+    """
+    word = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold().replace("-", "_")
+    side = next((s for s in SIDES if word.endswith(s[-2:])), None)
+    for words, fields in _MEANT:
+        if side and word[:-2] in words.split():
+            yield from (f"{side}.{field}" for field in fields)
+        elif word in words.split():
+            yield from (path for field in fields for path in (field, f"{SIDES[0]}.{field}"))
 
 
 def known(kind: Kind, extra: Iterable[str] | Mapping[str, Any] = ()) -> Known:

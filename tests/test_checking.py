@@ -53,9 +53,7 @@ def test_names_that_exist_or_may_exist(source: str) -> None:
         ("{{criteria.upper}}", "criteria.upper", "criteria"),
         ("{{#output.tool_called}}x{{/output.tool_called}}", "output.tool_called", "never shown; did you mean output.t"),
         ("{{^output.eror}}x{{/output.eror}}", "output.eror", "always shown; did you mean output.error"),
-        ("{{reference}}", "reference", "stays as written"),
-        ("{{question}}", "question", "unknown name"),
-        ("{{input}}", "input", "input.all_messages"),
+        ("{{input}}", "input", "there are log.input, input.expected_output, input.system_instructions"),
         ("{{{output}}}", "output", "output.response"),
         ("{{response_a}}", "response_a", "no text of its own"),
         ("{{.}}", ".", "no text of its own"),
@@ -69,6 +67,51 @@ def test_names_that_cannot_be_filled(source: str, name: str, word: str) -> None:
     found = unknown(source)
     assert list(found) == [name]
     assert word in found[name]
+
+
+@pytest.mark.parametrize(
+    ("source", "near"),
+    [
+        ("{{output.text}} {{answer}} {{output.completion}} {{Output.reply}} {{response}}", "output.response"),
+        ("{{output.response.text}} {{output.content}} {{Output}} {{OUTPUT.ANSWER}}", "output.response"),
+        ("{{question}} {{input.prompt}} {{input.text}} {{log.query}} {{output.question}} {{user}}", "log.input"),
+        ("{{reference}} {{groundTruth}} {{input.answer}} {{input.expected}} {{output.gold}}", "input.expected_output"),
+        ("{{output.tools}} {{tool_calls}} {{output.tools_used}} {{Output.tools}}", "output.tools_called"),
+        ("{{input.history}} {{input.messages}}", "input.all_messages"),
+        ("{{system_prompt}} {{input.system}}", "input.system_instructions"),
+        ("{{guidelines}} {{rubric}}", "criteria"),
+        ("{{log.answer}}", "log.output"),
+        ("{{output.exception}}", "output.error"),
+        ("{{output.tools_called[0].args}}", "output.tools_called[0].arguments"),
+        ("{{#output.messages}}{{text}}{{/output.messages}}", "content"),
+        ("{{#output}}{{answer}}{{/output}}", "response"),
+        ("{{#output}}{{prompt}}{{/output}}", "log.input"),
+    ],
+)
+def test_another_word_for_a_field_is_told_before_a_name_that_looks_alike(source: str, near: str) -> None:
+    found = unknown(source)
+    assert found
+    assert {why.partition("did you mean ")[2] for why in found.values()} == {f"{near}?"}
+
+
+@pytest.mark.parametrize(
+    ("source", "near"),
+    [
+        (
+            "{{answer}} {{answer_a}} {{response_a.text}} {{output.text}} {{output.response}}",
+            "response_a.output.response",
+        ),
+        ("{{output_b}} {{response_b.answer}} {{response_b.output.text}}", "response_b.output.response"),
+        ("{{prompt}} {{query}}", "question"),
+        ("{{ground_truth}} {{expected}}", "reference"),
+        ("{{#output.messages}}{{role}}{{/output.messages}}", "response_a.output.messages"),
+        ("{{response_b.input.gold}} {{response_b.expected}}", "response_b.input.expected_output"),
+    ],
+)
+def test_another_word_for_a_field_of_a_pair(source: str, near: str) -> None:
+    found = unknown(source, PAIRWISE)
+    assert found
+    assert {why.partition("did you mean ")[2] for why in found.values()} == {f"{near}?"}
 
 
 def test_sides_of_a_pair() -> None:
