@@ -13,10 +13,14 @@ V = TypeVar("V")
 
 
 class Kept(Generic[V]):
-    """One value for each owner, made by `make` at the first look. It must hold no reference to its owner."""
+    """One value for each owner, made by `make` at the first look.
 
-    def __init__(self, make: Callable[[], V]) -> None:
-        self._make = make
+    A value that holds a reference to its owner keeps both; it goes when a value is made for another owner, once `over`
+    says of its own that nobody will ask for it again.
+    """
+
+    def __init__(self, make: Callable[[], V], over: Callable[[Any], bool] = lambda owner: False) -> None:
+        self._make, self._over = make, over
         self._by_id: dict[int, tuple[ref[Any], V]] = {}
 
     def of(self, owner: Any) -> V:
@@ -25,6 +29,9 @@ class Kept(Generic[V]):
         if entry is not None and entry[0]() is owner:
             return entry[1]
         key, kept = id(owner), self._by_id
+        for other, (reference, _) in list(kept.items()):
+            if (living := reference()) is None or self._over(living):
+                kept.pop(other, None)
 
         def gone(reference: ref[Any]) -> None:
             if key in kept and kept[key][0] is reference:  # another one may live at the same address by now

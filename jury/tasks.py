@@ -63,7 +63,7 @@ class Limiter:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self._by_loop = Kept(lambda: asyncio.Semaphore(limit))
+        self._by_loop = Kept(lambda: asyncio.Semaphore(limit), over=lambda loop: loop.is_closed())
 
     def held(self, call: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[Any, Any, T]]:
         """The same call, made once there is a place among those in flight."""

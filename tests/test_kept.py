@@ -36,6 +36,16 @@ def test_it_goes_with_its_owner():
         assert len(kept) == 0
 
 
+def test_a_value_that_holds_its_owner_goes_when_that_is_over():
+    over: set[int] = set()
+    kept = Kept(list, over=lambda owner: id(owner) in over)
+    for _ in range(5):
+        owner = Owner()
+        kept.of(owner).append(owner)
+        over.add(id(owner))
+    assert len(kept) == 1
+
+
 def test_an_owner_without_weak_references_is_refused():
     with pytest.raises(TypeError):
         Kept(list).of(())

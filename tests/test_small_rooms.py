@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
+import weakref
 
 import pytest
 
@@ -240,8 +242,14 @@ def test_a_limiter_serves_several_loops():
         assert await asyncio.gather(*[held(n, more=1) for n in range(3)]) == [1, 2, 3]
         assert most == 1
 
-    asyncio.run(crowd())
-    asyncio.run(crowd())
+    loops: list[weakref.ref[asyncio.AbstractEventLoop]] = []
+    for _ in range(5):
+        with asyncio.Runner() as runner:
+            loops.append(weakref.ref(runner.get_loop()))
+            runner.run(crowd())
+        del runner
+    gc.collect()
+    assert sum(loop() is not None for loop in loops) <= 1  # those before are gone, with all that waited in them
 
 
 def test_streams_read_no_further_than_needed():
