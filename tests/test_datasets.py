@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
 import json
+import lzma
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +91,13 @@ def test_a_line_that_is_no_row_is_an_error_with_its_number(tmp_path: Path, line:
     error = fault(write(tmp_path, "a.jsonl", f'{{"a": 0}}\n\n{line}\n{{"a": 1}}\n'))
     assert (error.kind, error.line) == (kind, 3)
     assert "line 3" in str(error)
+
+
+def test_errors_of_a_line_say_what_to_do(tmp_path: Path) -> None:
+    assert "a table is named .csv" in str(fault(write(tmp_path, "a.jsonl", "a,b\n1,2\n")))
+    long = str(fault(write(tmp_path, "a.jsonl", '{"a": ' + "9" * 5000 + "}")))
+    assert "write it as a text" in long
+    assert "sys." not in long  # how Python would be told
 
 
 def test_a_whole_surrogate_pair_is_a_character(tmp_path: Path) -> None:
@@ -308,6 +318,50 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     assert fault(tmp_path / "no" / "a.csv").kind == "not_found"
     assert fault(tmp_path).kind == "unreadable"
     assert "Excel" in str(fault(write(tmp_path, "a.csv", b"PK\x03\x04" + b"\x00" * 50)))
+    write(tmp_path, "part-1.parquet", b"PAR1")
+    write(tmp_path, "part-2.parquet", b"PAR1")
+    assert f"such as {tmp_path}/*.parquet" in str(fault(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x*" * 150])
+def test_a_file_that_cannot_even_be_looked_at(tmp_path: Path, name: str) -> None:
+    assert fault(tmp_path / name).kind in ("unreadable", "not_found")
+
+
+@pytest.mark.parametrize(
+    ("pack", "says"), [(lzma.compress, "packed with xz"), (bz2.compress, "packed with bzip2"), (None, "a tar archive")]
+)
+def test_what_is_packed_in_another_way_is_not_taken_for_text(tmp_path: Path, pack: Any, says: str) -> None:
+    content = b'{"a": 1}\n'
+    if pack is None:
+        made = io.BytesIO()
+        with tarfile.open(fileobj=made, mode="w") as archive:
+            about = tarfile.TarInfo("a.jsonl")
+            about.size = len(content)
+            archive.addfile(about, io.BytesIO(content))
+        packed = made.getvalue()
+    else:
+        packed = pack(content)
+    for data in (packed, gzip.compress(packed)):
+        error = fault(write(tmp_path, "a.jsonl", data))
+        assert error.kind == "unreadable"
+        assert says in str(error)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        *(("state.json", c) for c in ("{torn", "[]", "null", '{"_data_files": [{}]}', '{"_data_files": 7}', "{}")),
+        *(("dataset_dict.json", c) for c in ("{torn", "[]", "null", '{"splits": [7]}', '{"splits": null}', "{}")),
+        ("dataset_dict.json", "[" * 100_000),
+        ("dataset_dict.json", '{"splits": []}'),
+    ],
+)
+def test_a_saved_dataset_whose_notes_are_damaged(tmp_path: Path, name: str, content: str) -> None:
+    write(tmp_path, name, content)
+    error = fault(tmp_path)
+    assert error.kind == "unreadable"
+    assert str(tmp_path) in str(error)
 
 
 # --- frames
@@ -316,7 +370,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 class FakePolars:
     def iter_rows(self, *, named: bool) -> Any:
         assert named
-        return iter([{"id": 1, "answer": "x"}, {"id": 2, "answer": None}])
+        return iter([{"id": 1, "answer": "x", "score": float("nan")}, {"id": 2, "answer": None, "score": 0.5}])
 
 
 class FakePandas:
@@ -328,7 +382,8 @@ class FakePandas:
 
 
 def test_frames_and_plain_lists() -> None:
-    assert [r.values for r in rows(FakePolars())] == [{"id": 1, "answer": "x"}, {"id": 2, "answer": None}]
+    polars = [{"id": 1, "answer": "x", "score": None}, {"id": 2, "answer": None, "score": 0.5}]
+    assert [r.values for r in rows(FakePolars())] == polars
     found = [r.values for r in rows(FakePandas())]
     assert found == [{"id": 1, "answer": "NA", "score": 0.5}, {"id": 2, "answer": None, "score": None}]
     assert [type(v) for v in found[0].values()] == [int, str, float]
@@ -361,6 +416,8 @@ def test_parquet_and_saved_datasets(tmp_path: Path) -> None:
     write(tmp_path, "saved/dataset_dict.json", '{"splits": ["test"]}')
     for path in ("a.parquet", "saved/test", "saved"):
         assert values(tmp_path / path) == table.to_pylist()
+    parquet.write_table(arrow.table({"answer": [float("nan"), 0.5]}), tmp_path / "nan.parquet")
+    assert values(tmp_path / "nan.parquet") == [{"answer": None}, {"answer": 0.5}]
     write(tmp_path, "saved/dataset_dict.json", '{"splits": ["train", "test"]}')
     assert "saved/train or " in str(fault(tmp_path / "saved"))
     assert fault(write(tmp_path, "torn.parquet", b"PAR1 torn")).kind == "unreadable"

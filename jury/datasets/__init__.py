@@ -15,6 +15,7 @@ wrong with a file is a `DataError` with its file, its line and one of these kind
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -113,7 +114,7 @@ def _open(
     if not isinstance(data, str | Path):
         return "data", read_frame(data)
     path = Path(data)
-    if str(data) != STDIN and path.is_dir():
+    if str(data) != STDIN and os.path.isdir(path):
         return str(data), read_folder(path)
     if str(data) != STDIN and is_parquet(path):
         return str(data), read_parquet(path)

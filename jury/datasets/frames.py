@@ -1,13 +1,16 @@
 """Parquet, saved Hugging Face datasets, data frames and iterables -> records. Streams; loads packages on use only.
 
-Missing numbers of a frame (NaN, NaT, NA) are null; numpy and pandas values become Python's. Lines are row numbers here.
+Missing numbers (NaN, NaT, NA) are null; numpy and pandas values become Python's. Lines are row numbers here.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import os.path
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,10 +23,10 @@ _DICT, _STATE = "dataset_dict.json", "state.json"  # what `save_to_disk` writes
 
 def is_parquet(path: Path) -> bool:
     """Does the file end in `.parquet`, or begin as Parquet does? Pipes are not looked into: what is read is gone."""
-    if path.suffix.lower() == ".parquet":
-        return path.is_file()
-    if not path.is_file():
+    if not os.path.isfile(path):  # unlike `Path.is_file` it raises nothing where no look is allowed
         return False
+    if path.suffix.lower() == ".parquet":
+        return True
     try:
         with path.open("rb") as file:
             return file.read(4) == b"PAR1"
@@ -44,26 +47,44 @@ def read_parquet(path: Path) -> Iterator[Record]:
 
 def read_folder(path: Path) -> Iterator[Record]:
     """The rows of a folder that `Dataset.save_to_disk` wrote; of one split, where it holds several."""
-    if (path / _DICT).is_file():
-        splits = cast("list[str]", json.loads((path / _DICT).read_text("utf-8")).get("splits", []))
+    if os.path.isfile(path / _DICT):
+        splits = _listed(path / _DICT, lambda state: [path / name for name in state["splits"]])
         if len(splits) != 1:
-            named = " or ".join(str(path / s) for s in splits)
+            named = " or ".join(map(str, splits)) or "a file: this one names none"
             raise DataError(f"{path} holds several splits: give {named}", "unreadable", file=str(path))
-        path = path / splits[0]
-    if not (path / _STATE).is_file():
-        raise DataError(f"{path} is a folder, and no saved dataset: give a file", "unreadable", file=str(path))
+        path = splits[0]
+    if not os.path.isfile(path / _STATE):
+        told = "is a folder, and no saved dataset: give a file, or a pattern such as"
+        raise DataError(f"{path} {told} {path / _example(path)}", "unreadable", file=str(path))
+    files = _listed(path / _STATE, lambda state: [path / file["filename"] for file in state["_data_files"]])
     arrow = _arrow(path)
-    files = [path / f["filename"] for f in json.loads((path / _STATE).read_text("utf-8")).get("_data_files", [])]
     try:
         yield from _numbered(batch for file in files for batch in _stream(arrow, file))
     except (arrow.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read: {error}", "unreadable", file=str(path)) from None
 
 
+def _listed(path: Path, read: Callable[[Any], list[Path]]) -> list[Path]:
+    """The files that a part of a saved dataset names."""
+    try:
+        return read(json.loads(path.read_bytes()))
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        why = (error.strerror or error) if isinstance(error, OSError) else "it is damaged, or not of a saved dataset"
+        raise DataError(f"{path}: cannot be read: {why}", "unreadable", file=str(path)) from None
+
+
+def _example(path: Path) -> str:
+    """A pattern for the files in a folder, by the ending that most of them have."""
+    with suppress(OSError):
+        endings = Counter(file.suffix for file in path.iterdir() if file.suffix)
+        return f"*{max(endings, key=lambda e: (endings[e], e), default='.jsonl')}"
+    return "*.jsonl"
+
+
 def read_frame(frame: Any) -> Iterator[Record]:
     """The rows of a polars or pandas frame, or of any iterable of mappings (a list, a Hugging Face dataset)."""
     if hasattr(frame, "iter_rows"):  # polars
-        yield from enumerate(frame.iter_rows(named=True), 1)
+        yield from ((number, _nulls(row)) for number, row in enumerate(frame.iter_rows(named=True), 1))
     elif hasattr(frame, "itertuples"):  # pandas
         names = _distinct([str(c) for c in frame.columns], "frame")
         for number, cells in enumerate(frame.itertuples(index=False, name=None), 1):
@@ -89,7 +110,12 @@ def _numbered(batches: Iterable[Any]) -> Iterator[Record]:
     for batch in batches:
         for row in batch.to_pylist():
             number += 1
-            yield number, row
+            yield number, _nulls(row)
+
+
+def _nulls(row: dict[str, Any]) -> dict[str, Any]:
+    """Without NaN, for which JSON has no word: a text that is judged would hold it, the stored row would not."""
+    return {name: None if isinstance(cell, float) and cell != cell else cell for name, cell in row.items()}
 
 
 def _distinct(names: list[str], what: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os.path
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ _MARKS = frozenset("*?[")
 
 def is_glob(data: Any) -> bool:
     """Whether this is a pattern, and no file that has such a name."""
-    return isinstance(data, str | Path) and bool(_MARKS & set(str(data))) and not Path(data).exists()
+    return isinstance(data, str | Path) and bool(_MARKS & set(str(data))) and not os.path.exists(data)
 
 
 def files_of(pattern: str | Path) -> list[Path]:

@@ -231,7 +231,8 @@ def _fault(source: Source, error: Exception, line: int, hint: str = "") -> DataE
         return source.error(f"not valid JSON: {error.msg} (character {error.colno}){hint}", "bad_json", line)
     if isinstance(error, RecursionError):
         return source.error("nested too deeply", "bad_json", line)
-    return source.error(f"not valid JSON: {error}", "bad_json", line)
+    # All that is left: Python reads whole numbers of up to 4300 digits.
+    return source.error("a whole number has more digits than can be read; write it as a text", "bad_json", line)
 
 
 def _leftover(rest: str, end: int) -> str:
@@ -243,6 +244,8 @@ def _leftover(rest: str, end: int) -> str:
 def _hint(body: str) -> str:
     if body == "{":
         return ". A JSON document over several lines? Name it .json"
+    if not body.startswith(("{", "[")):
+        return ". Every line must be one JSON object; a table is named .csv or .tsv"
     return "" if body.endswith("}") else ". The line seems to be cut off" if body.startswith("{") else ""
 
 

@@ -31,6 +31,9 @@ _MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
 _FOREIGN = (
     (b"PK\x03\x04", "a zip archive or an Excel workbook: save it as CSV"),
     (b"PAR1", "a Parquet file, which cannot be read from a pipe"),
+    (b"\xfd7zXZ\x00", "packed with xz: unpack it first (xz -dk FILE)"),
+    *((b"BZh%d1AY&SY" % n, "packed with bzip2: unpack it first (bzip2 -dk FILE)") for n in range(1, 10)),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it first"),
     (b"%PDF", "a PDF"),
     (b"SQLite format 3", "an SQLite database: export the table as CSV"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook: save it as CSV"),
@@ -113,6 +116,8 @@ class Source(AbstractContextManager["Source"]):
             head = self._bytes.peek(HEAD)[:HEAD]
         except (EOFError, zlib.error, OSError) as error:
             raise self.error(f"cannot be unpacked: {error}", "unreadable") from None
+        if head[257:262] == b"ustar":
+            raise self.error("is a tar archive: unpack it and give the file inside", "unreadable")
         for magic, what in _FOREIGN:
             if head.startswith(magic):
                 raise self.error(f"is {what}", "unreadable")
