@@ -65,7 +65,7 @@ class BaseJury:
 
     def _make(self) -> Panel:
         panel = self._seated()
-        panel.check_families()
+        panel.check_opinions()
         if getattr(self.spec.aggregator, "holds_for", None):
             self._hold(panel)
         for prompt in panel.prompts[1:]:

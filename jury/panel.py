@@ -25,7 +25,7 @@ from jury.judge import JudgeSpec, Prompt, Seat
 from jury.prompts import PromptSpec
 from jury.providers.base import Settings
 from jury.scales import Scale
-from jury.seating import check_count, check_seconds, check_settings, check_stop, distinct, question_of
+from jury.seating import check_count, check_seconds, check_settings, check_stop, distinct, doubles, question_of
 from jury.stopping import next_wave
 from jury.tasks import Limiter, together
 from jury.turns import cheapest_first, relative, usual_costs
@@ -100,8 +100,11 @@ class PanelSpec:
 
     def seats(self) -> tuple[JudgeSpec, ...]:
         """The seats, doubles dropped and every name its own; resolves a panel that none was given for."""
-        judges = self.judges or tuple(JudgeSpec(model=j) for j in config.default_judges())
-        return tuple(self._weighted(distinct(judges)))
+        return tuple(self._weighted(distinct(self.named())))
+
+    def named(self) -> tuple[JudgeSpec, ...]:
+        """The judges as they were given, or as the environment or the configuration file names them."""
+        return self.judges or tuple(JudgeSpec(model=j) for j in config.default_judges())
 
     def reserve(self, seats: Sequence[JudgeSpec]) -> tuple[JudgeSpec, ...]:
         """The stand-ins that do not sit on the panel anyway."""
@@ -357,8 +360,10 @@ class Panel:
             self._complain(f"judges {kin} are of the family of the target {model}: judges favour their own kind")
         self._warned.add(family(model))
 
-    def check_families(self) -> None:
-        """Warns (strict: raises) where all judges are of one family."""
+    def check_opinions(self) -> None:
+        """Warns (strict: raises) where there are fewer opinions than seats: a judge twice, or all of one family."""
+        for fault in doubles(self.spec.named()):
+            self._complain(f"{fault}; to ask a judge several times, set repetitions")
         models = [s for s in self.seats if s.function is None]
         families = {s.spec.family_name for s in models}
         if len(models) > 1 and len(families) == 1 and len(models) == len(self.seats):

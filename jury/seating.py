@@ -49,6 +49,24 @@ def question_of(judge: JudgeSpec) -> JudgeSpec:
     return replace(judge, id=None, weight=1.0, family=None, settings=judge.settings or None)
 
 
+def doubles(judges: Sequence[JudgeSpec]) -> Iterator[str]:
+    """What is wrong where a judge sits there twice: whoever asks it again, by whatever name, hears one opinion."""
+    groups: list[list[JudgeSpec]] = []
+    for judge in judges:
+        same = next((g for g in groups if question_of(g[0]) == question_of(judge)), None)
+        if same is None:
+            groups.append([judge])
+        else:
+            same.append(judge)
+    for group in groups:
+        seats = distinct(group)
+        if len(seats) > 1:
+            names = ", ".join(s.name for s in seats)
+            yield f"judges {names} are one judge asked the same under {len(seats)} names: its opinion counts twice over"
+        elif len(group) > 1:
+            yield f"judge {seats[0].name} is named {len(group)} times and sits there once: it is one opinion"
+
+
 def check_stop(given: Any) -> str | float | None:
     """`stop` as a panel knows it. Raises `ConfigError`."""
     if given is None or given == "decided":

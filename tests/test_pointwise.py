@@ -298,6 +298,32 @@ def test_rotation_by_arrival_and_errored_items_take_no_turn():
     assert [v[0].judge if v else None for v in asked] == ["a", None, "b", "c", "a"]
 
 
+def test_a_judge_that_is_named_twice_is_warned_about(caplog):
+    def strict(output):
+        return True
+
+    caplog.set_level(logging.WARNING)
+    twice = llm_jury(criteria="c", judges=[strict, "openai/gpt-x", strict])
+    assert [s.name for s in twice.panel.seats] == ["strict", "openai/gpt-x"]
+    assert "judge strict is named 2 times and sits there once" in caplog.text
+    assert "set repetitions" in caplog.text
+    caplog.clear()
+    llm_jury(criteria="c", judges=[JudgeSpec(function=strict, id="x"), JudgeSpec(function=strict, id="y")])
+    assert "judges x, y are one judge asked the same under 2 names" in caplog.text
+    with pytest.raises(ConfigError, match=r"named 2 times.*strict_panel"):
+        llm_jury(criteria="c", judges=[strict, strict], strict_panel=True)
+    with pytest.raises(ConfigError, match="named 2 times"):
+        llm_jury_pairwise(criteria="c", judges=["a/b", "a/b"], strict_panel=True)
+
+
+def test_a_model_that_sits_twice_with_other_settings_or_another_prompt_is_not(caplog):
+    seats = [JudgeSpec("openai/gpt-x", settings={"temperature": heat}) for heat in (0.0, 0.7)]
+    seats += [JudgeSpec("openai/gpt-x", prompt="{{criteria}} {{output.response}}")]
+    llm_jury(criteria="c", judges=[*seats, lambda output: True], repetitions=2)
+    assert "one judge" not in caplog.text
+    assert "named" not in caplog.text
+
+
 def test_warnings_about_families(caplog):
     with caplog.at_level(logging.WARNING):
         llm_jury(criteria="c", judges=["openai/gpt-x", "openrouter/openai/gpt-y"])

@@ -118,7 +118,7 @@ class SessionJury:
             made.append(self._group(one_set, prompt))
             made[-1].panel.limiter = limiter
         for one in made[:1]:
-            one.panel.check_families()  # they have the same seats
+            one.panel.check_opinions()  # they have the same seats
         return tuple(made)
 
     def _group(self, criteria: tuple[SessionCriterion, ...], prompt: Prompt) -> _Group:
