@@ -8,7 +8,7 @@ from typing import Any
 
 from jury.brief import Brief, Row, cost_word
 from jury.errors import ConfigError
-from jury.results import Comparison, PanelResult, Usage
+from jury.results import Comparison, CriterionResult, PanelResult, Usage
 from jury.wording import count, counted, percent
 
 UNSETTLED = ("tie", "no_majority")  # reasons that take at least two votes that decided
@@ -74,7 +74,7 @@ class Summary(Brief):
         return told(self.to_dict())
 
 
-def outcome(result: PanelResult) -> str:
+def outcome(result: PanelResult | CriterionResult) -> str:
     """`pass`, `fail`, `na`, `inconclusive`, `error`, `not_judged`, or `unrated` (a verdict without a pass mark)."""
     if result.status == "not_judged":
         return "not_judged"

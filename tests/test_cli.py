@@ -10,19 +10,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 
 from jury import Comparison, PanelResult, Summary, Usage, WinRate, llm_jury, llm_jury_pairwise, summarize, win_rate
-from jury.cli import exits
+from jury.cli import exits, tables
 from jury.cli.__main__ import main
 from jury.cli.asked import Asked, listed, pairs_of, score_range
 from jury.cli.functions import is_function
 from jury.cli.progress import Progress
 from jury.cli.tables import money, percent
-from jury.cli.tally import Tally
+from jury.cli.tally import Kept, Tally
 from jury.demo import DemoRun, items, pairs
 from jury.errors import ConfigError, MissingExtra
 from jury.providers import registry
@@ -827,3 +830,18 @@ def test_an_ascii_locale_changes_nothing(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=True)
     assert "2 passed" in done.stdout.decode("utf-8")
     assert (tmp_path / "où/summary.json").exists()
+
+
+def test_a_long_id_does_not_push_out_the_reasons() -> None:
+    ids = ["order/2026/11/30/customer-918273645-second-letter", "退款請求-二〇二六年十一月-第二封信"]
+    reasons = ["the refund is promised after the deadline", "返品規則に違反しています。" * 20]
+    results = [
+        PanelResult("decided", value=False, passed=False, item_id=one, explanation=why)
+        for one, why in zip(ids, reasons, strict=True)
+    ]
+    console = Console(file=StringIO(), width=80, color_system=None)
+    tables.rows_table([Kept(i, one) for i, one in enumerate(results, 1)], ["a", "b"], console)
+    lines = console.file.getvalue().splitlines()
+    assert "the refund is promised after the" in " ".join(lines)
+    assert max(map(cell_len, lines)) <= 80
+    assert len(lines) <= 2 + 2 + 2 + 2  # judges, head, two lines each

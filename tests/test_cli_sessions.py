@@ -364,6 +364,32 @@ def test_a_terminal_shows_a_table_with_the_rates(run: Run, tmp_path: Path, monke
     assert "{" not in out
 
 
+def test_a_table_by_criterion(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jury.cli.closing.seen", lambda: True)
+    rows = [{"input": "q", "output": "short"}, {"input": "q", "output": "a much longer answer"}]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    (tmp_path / "each.py").write_text(
+        "def scores(output):\n"
+        "    right = len(output) < 20\n"
+        "    tone = 'professional_tone', 'formatting'\n"
+        "    return {'task_fulfillment': 5 if right else 2, 'conciseness': 3} | {k: (right, 'seen') for k in tone}\n"
+    )
+    out = run("rubric", "critic", "rows.jsonl", "-j", "each.py:scores")[1]
+    assert "criteria   task_fulfillment   50%  mean 3.5  1 passed, 1 failed\n" in out
+    assert "           conciseness        mean 3  2 scored\n" in out
+    assert "           professional_tone  50%  1 passed, 1 failed\n" in out
+
+    (tmp_path / "two.py").write_text("def yes(case): return 'PASS'\n")
+    both = ("policy", "s.jsonl", "rules.txt", "-j", "two.py:yes,judge.py:kind")
+    out = run("session", *both)[1]
+    assert "a tie between" in out
+    assert "criteria" not in out
+    out = run("session", f"{both[0]},honest-reporting", *both[1:])[1]
+    assert "criteria   policy            1 inconclusive\n" in out
+    assert "votes  yes PASS, kind FAIL\n" in out
+    assert "policy: a tie between" in out
+
+
 def test_prompts_list_show_diff(run: Run) -> None:
     code, out, _ = run("prompts", "list")
     assert code == 0

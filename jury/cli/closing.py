@@ -21,7 +21,7 @@ from jury.runner.describe import AnyJury, seats_of
 from jury.summary import outcome
 
 ROWS = 20  # of the table
-_SAID = ("session", "verdict", "agreement", "votes", "cost", "criteria")  # stands in the table
+_SAID = ("session", "verdict", "agreement", "cost", "criteria")  # stands in the table, as do the votes on one criterion
 
 
 def seen() -> bool:
@@ -62,13 +62,15 @@ def _where(tally: Tally, folder: str | None, command: str) -> Iterable[tuple[str
 def details(report: Mapping[str, Any]) -> None:
     """What the report on one session says beyond its verdict, criterion by criterion."""
     console = tables.stdout()
-    for key, one in (report.get("criteria") or {"": report}).items():
+    several = report.get("criteria")
+    for key, one in (several or {"": report}).items():
         console.print()
         if key:
             console.print(
                 Text.assemble((key, "bold"), "  ", tables.word(str(one["verdict"]), str(one["verdict"]).lower()))
             )
-        told = [(name.replace("_", " "), value) for name, value in one.items() if name not in _SAID and value]
+        said = _SAID if several else (*_SAID, "votes")
+        told = [(name.replace("_", " "), value) for name, value in one.items() if name not in said and value]
         tables.facts(console, [line for name, value in told for line in _listed(name, value)])
 
 

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from jury.brief import verdict_word, vote_word, why_word
 from jury.cli.consoles import Careful
-from jury.cli.tally import Kept, Tally
+from jury.cli.tally import Kept, Several, Tally
 from jury.results import Comparison, PairVote, PanelResult, Usage, Vote
 from jury.summary import Summary, WinRate, beside, outcome
 from jury.wording import count, counted, dollars, flips, percent, reason, reasons, shorten, visible
@@ -81,17 +82,29 @@ def rows_table(rows: Sequence[Kept], judges: Sequence[str], console: Console) ->
     if len(judges) > MOST_COLUMNS:
         table.add_column("votes", max_width=24)
     cells = [_cells(k, judges, names) for k in rows]
-    heads = [len(str(column.header)) for column in table.columns]
-    widths = [max(head, *map(len, column)) for head, column in zip(heads, zip(*cells, strict=True), strict=True)]
-    room = console.width - sum(w + 2 for w in widths)
+    room = console.width - sum(_width(c, [row[i] for row in cells]) + 2 for i, c in enumerate(table.columns))
     if narrow := room < NARROWEST:  # a word to a line is read by nobody
         table.expand = False
     else:
         table.add_column("why", ratio=1)
     for kept, row in zip(rows, cells, strict=True):
-        length = 2 * max(20, room) - 8  # two lines; words do not break
-        table.add_row(*row, *(() if narrow else (Text(shorten(_why(kept.result), length)),)))
+        table.add_row(*row, *(() if narrow else (_two_lines(_why(kept.result), room),)))
     show(console, table)
+
+
+def _width(column: Column, cells: Sequence[Text]) -> int:
+    """The columns of a terminal that a column of the table takes up; a wide letter takes two."""
+    widest = max(len(str(column.header)), *(cell.cell_len for cell in cells))
+    return widest if column.max_width is None else min(widest, column.max_width)
+
+
+def _two_lines(text: str, room: int) -> Text:
+    """As much of a text as two lines hold, less what the ends of lines lose, as words do not break."""
+    length = 2 * room - min(8, room // 2)
+    shown = shorten(text, length)
+    while cell_len(shown) > length:  # wide letters
+        shown = shorten(shown, min(len(shown) - 1, length * len(shown) // cell_len(shown)))
+    return Text(shown)
 
 
 def _is_number(kept: Kept) -> bool:
@@ -128,7 +141,8 @@ def vote_text(vote: Vote | PairVote | None) -> Text:
 
 def _why(result: PanelResult | Comparison) -> str:
     if result.explanation:
-        return result.explanation.removeprefix("No verdict: ").removeprefix("Not judged: ")
+        told = result.explanation.removeprefix("No verdict: ").removeprefix("Not judged: ")
+        return told.replace(": No verdict: ", ": ")  # of a criterion
     if result.reason:
         return reason(result.reason)
     if isinstance(result, Comparison) or result.passed:
@@ -212,7 +226,19 @@ def summary_lines(summary: Summary, tally: Tally) -> list[tuple[str, str | Text]
         lines.append(("mean", f"{tally.total / tally.numbers:.3g}"))
     usable = rated + summary.n_na + summary.n_unrated
     lines.append(("coverage", _coverage(usable, tally)))
+    longest = max(map(cell_len, tally.criteria), default=0)
+    for i, (key, found) in enumerate(tally.criteria.items()):
+        lines.append(("" if i else "criteria", key + " " * (longest - cell_len(key) + 2) + _criterion(found)))
     return lines + _common(tally)
+
+
+def _criterion(found: Several) -> str:
+    """`75%  6 passed, 2 failed`; `mean 3.4  8 scored`."""
+    counts = [("scored" if word == "unrated" else word, n) for word, n in found.outcomes.most_common()]
+    passed, rated = found.outcomes["pass"], found.outcomes["pass"] + found.outcomes["fail"]
+    rate = [percent(passed, rated)] if rated else []
+    mean = [f"mean {found.total / found.numbers:.3g}"] if found.numbers else []
+    return "  ".join((*rate, *mean, counted(counts)))
 
 
 def comparison_lines(rate: WinRate, tally: Tally) -> list[tuple[str, str | Text]]:
@@ -249,7 +275,8 @@ def _common(tally: Tally) -> list[tuple[str, str | Text]]:
         lines.append(("agreement", told))
     if tally.reasons:
         lines.append(("undecided", reasons(tally.reasons)))
-    for i, ((judge, kind), (n, detail)) in enumerate(tally.errors.items()):
+    by_number = sorted(tally.errors.items(), key=lambda one: -one[1][0])
+    for i, ((judge, kind), (n, detail)) in enumerate(by_number):
         lines.append(("errors" if i == 0 else "", word(f"{n} {kind} by {judge}: {shorten(detail, 160)}", "error")))
     if tally.empty:
         lines.append(("note", empty(tally.empty)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from jury.results import Comparison, PairVote, PanelResult, Usage, Vote
+from jury.results import Comparison, CriterionResult, PairVote, PanelResult, Usage, Vote
 from jury.summary import UNSETTLED, Summary, WinRate, outcome, win_rate
 
 FEW = 5  # rows shown of many among which none is remarkable
@@ -34,6 +34,22 @@ def unpriced(votes: Iterable[Vote | PairVote]) -> list[str]:
 
 
 @dataclass
+class Several:
+    """One criterion of several over all items: outcomes in words, and the sum of its numbers."""
+
+    outcomes: Counter[str] = field(default_factory=Counter[str])
+    total: float = 0.0
+    numbers: int = 0
+
+    def add(self, one: CriterionResult) -> None:
+        """Counts one result; a PASS on a session that was cut is neither half of a rate."""
+        self.outcomes["partial" if one.partial else outcome(one)] += 1
+        if one.status == "decided" and isinstance(one.value, int | float) and not isinstance(one.value, bool):
+            self.total += one.value
+            self.numbers += 1
+
+
+@dataclass
 class Tally:
     """Feed it every result. `limit`: how many rows the last screen shows."""
 
@@ -46,6 +62,7 @@ class Tally:
     saved: int = 0
     judges: list[str] = field(default_factory=list[str])
     unpriced: dict[str, None] = field(default_factory=dict[str, None])  # judges of which some calls have no known cost
+    criteria: dict[str, Several] = field(default_factory=dict[str, Several])
     values: Counter[str] = field(default_factory=Counter[str])
     reasons: Counter[str] = field(default_factory=Counter[str])
     errors: dict[tuple[str, str], list[Any]] = field(default_factory=dict[tuple[str, str], list[Any]])
@@ -70,6 +87,8 @@ class Tally:
         else:
             word = outcome(result).replace("_", " ")
             self._value(result)
+            for one in result.criteria if len(result.criteria) > 1 else ():
+                self.criteria.setdefault(one.key, Several()).add(one)
         self.outcomes[word] += 1
         if word not in ("pass", "unrated", "A", "B", "tie"):
             _keep(self._odd, kept, self.limit)

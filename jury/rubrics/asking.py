@@ -154,7 +154,7 @@ class RubricMethod:
             return Verdict("error", failure=Failure("wrong_type", detail)), None
         given = dict(cast("Mapping[str, Any]", value))
         usage = given.pop("usage", None)
-        scores = {k: _scored(v) if k in self.rubric.keys else v for k, v in given.items()}
+        scores = {k: _scored(self.rubric[k], v) if k in self.rubric.keys else v for k, v in given.items()}
         return self._read(None, scores, None), usage if isinstance(usage, Usage) else None
 
     def verdict(self, reply: RubricReply, only: str | None = None) -> Verdict:
@@ -350,11 +350,17 @@ def _part(criterion: Criterion, score: CriterionScore) -> Verdict:
     return Verdict("scored", score.value, reason, evidence=score.evidence)
 
 
-def _scored(given: Any) -> Mapping[str, Any]:
+def _scored(criterion: Criterion, given: Any) -> Mapping[str, Any]:
+    """A function's score as a reply says it. On 0/1 it may return True or False, which is what a result holds there."""
+    made: dict[str, Any]
     if isinstance(given, Mapping):
-        return cast("Mapping[str, Any]", given)
-    pair = cast("tuple[Any, ...]", given) if isinstance(given, tuple) else (given,)
-    return {"reasoning": str(pair[1]), "score": pair[0]} if len(pair) == 2 else {"score": given}
+        made = dict(cast("Mapping[str, Any]", given))
+    else:
+        pair = cast("tuple[Any, ...]", given) if isinstance(given, tuple) else (given,)
+        made = {"reasoning": str(pair[1]), "score": pair[0]} if len(pair) == 2 else {"score": given}
+    if criterion.zero_one and isinstance(made.get("score"), bool):
+        made["score"] = int(made["score"])
+    return made
 
 
 def _rule(criterion: Criterion, numbers: str, tie_break: Any) -> Rule:
