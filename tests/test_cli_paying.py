@@ -133,6 +133,6 @@ def test_the_judge_without_a_price_is_named(run: Run, server: Any) -> None:
     server.script(reply({"explanation": "e", "value": True}))
     both = (*COMMANDS["judge"], "-j", "house/m,house/new")
     _, out, _ = run(*both, "--estimate")
-    assert "unknown: no price for house/new (`prices` in jury.yaml)" in " ".join(out.split())
+    assert "unknown: no price for house/new (`prices` in jury.yaml, or `max_cost` of a" in " ".join(out.split())
     _, out, _ = run(*both)
     assert "unknown (no price or no token count of house/new)" in " ".join(out.split())

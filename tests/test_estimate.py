@@ -68,6 +68,17 @@ def test_unknown_prices_and_functions(tmp_path):
     assert quote.cost is None
 
 
+def test_what_a_judge_function_says_of_its_cost_is_quoted(tmp_path):
+    def dear(output):
+        return True
+
+    dear.max_cost = 0.01
+    judges = [dear, JudgeSpec(function=lambda output: True, id="dearer", max_cost=0.5), lambda output: True]
+    quote = estimate(RunSpec(ROWS[:4], {"criteria": "c", "judges": judges}), tmp_path / "run")
+    assert [x.most for x in quote.lines] == [pytest.approx(0.04), pytest.approx(2.0), 0.0]
+    assert quote.cost == pytest.approx(2.04)
+
+
 def test_standard_input_cannot_be_read_twice(tmp_path):
     with pytest.raises(ConfigError, match="twice"):
         estimate(RunSpec("-", {"criteria": "c", "judges": [len]}), tmp_path)

@@ -185,6 +185,25 @@ def test_estimate_knows_the_target(tmp_path, monkeypatch):
     assert later["scripted/j"].known >= 3
 
 
+@pytest.mark.parametrize("target", [{"function": lambda case: "a"}, {"url": "http://127.0.0.1:9/answer"}])
+def test_what_nobody_knows_is_quoted_as_unknown_and_never_as_free(tmp_path, target):
+    unknown = estimate(spec_of(target), tmp_path / "run")
+    assert [(x.cost, x.most) for x in unknown.lines if x.judge.startswith("target")] == [(None, None)]
+    assert (unknown.cost, unknown.most) == (None, None)
+    stated = estimate(spec_of({**target, "max_cost": 0.02}), tmp_path / "run")
+    (line,) = (x for x in stated.lines if x.judge.startswith("target"))
+    assert (line.calls, line.cost, line.most) == (5, pytest.approx(0.1), pytest.approx(0.1))
+    free = estimate(spec_of({**target, "max_cost": 0}), tmp_path / "run")
+    assert (free.cost, free.most) == (0.0, 0.0)
+
+
+def test_outputs_that_are_there_cost_nothing_more(tmp_path):
+    spec = spec_of({"function": lambda case: "a", "name": "bot"})
+    run_sync(spec, tmp_path / "run")
+    (line,) = (x for x in estimate(spec, tmp_path / "run").lines if x.judge == "target bot")
+    assert (line.known, line.calls, line.cost) == (5, 0, 0.0)
+
+
 def test_a_run_without_input_or_of_another_kind(tmp_path):
     report = run_sync(spec_of(Bot(), [{"id": "a", "output": "x"}]), tmp_path)
     assert "input" in str(report.fault)

@@ -57,7 +57,7 @@ def _cost(made: Quote) -> str:
     if made.cost is not None:
         return f"about {dollars(made.cost)}, at most {dollars(made.most)}"
     missing = ", ".join(tables.visible(line.judge) for line in made.lines if line.cost is None)
-    return f"unknown: no price for {missing} (`prices` in jury.yaml)"
+    return f"unknown: no price for {missing} (`prices` in jury.yaml, or `max_cost` of a function or an address)"
 
 
 def _table(made: Quote, judges: Sequence[str]) -> Table:

@@ -22,6 +22,7 @@ from jury.governed import Estimate as Tokens
 from jury.providers import prices
 from jury.runner.describe import AnyJury
 from jury.runner.entries import Entry, entries, from_stdin
+from jury.runner.governors import stated_cost
 from jury.runner.outlook import reach
 from jury.runner.producing import errored, filled
 from jury.runner.questions import questions
@@ -157,6 +158,7 @@ def _add(
             continue
         line.calls += 1
         if seat.function is not None:
+            _state(line, stated_cost(seat) or 0.0)  # one that says nothing is free
             continue
         needed = tokens(seat.request(case, repetition))
         out = min(lengths.get(seat.name, USUAL_REPLY), needed.most_out)
@@ -171,6 +173,15 @@ def _pay(line: Line, price: prices.Price | None, needed: Tokens, out: float) -> 
     elif line.cost is not None and line.most is not None:
         line.cost += (needed.likely * price.input + out * price.output) / 1e6
         line.most += most_cost(price, needed)
+
+
+def _state(line: Line, each: float | None) -> None:
+    """A call without a list price: what it costs at most is what it costs; None where nobody said."""
+    if each is None:
+        line.cost = line.most = None
+    elif line.cost is not None and line.most is not None:
+        line.cost += each
+        line.most += each
 
 
 def _of_targets(
@@ -193,7 +204,7 @@ def _of_target(
     side: str, target: Target, question: Question, lines: dict[str, Line], known: tuple[Path, Index | None]
 ) -> Output | None:
     """The output that the folder holds. The target's own call has a line of its own; what a function or an address
-    costs nobody knows before."""
+    costs nobody knows before but who wrote its `max_cost`."""
     name = f"target {f'{side} ' if side else ''}{target.spec.label}"
     line = lines.setdefault(name, Line(name))
     there = recorded(*known, question)
@@ -202,7 +213,9 @@ def _of_target(
         return there
     line.calls += 1
     provider = target.provider
-    if provider is not None and question.request is not None and target.spec.model is not None:
+    if target.spec.model is None:
+        _state(line, target.spec.max_cost)
+    elif provider is not None and question.request is not None:
         needed = tokens(question.request)
         out = min(USUAL_REPLY, needed.most_out)
         line.input_tokens += needed.likely

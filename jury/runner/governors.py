@@ -114,11 +114,11 @@ def _unsure(writer: RunWriter) -> float:
 
 def purses(seats: Iterable[Seat], budget: Budget | None) -> dict[str, Purse]:
     """By seat, the money of judge functions. Raises `ConfigError` for a `max_cost` on a function that is no amount."""
-    return {s.name: Purse(budget, _most(s), f"judge {s.name}") for s in seats if s.function is not None}
+    return {s.name: Purse(budget, stated_cost(s), f"judge {s.name}") for s in seats if s.function is not None}
 
 
-def _most(seat: Seat) -> float | None:
-    """What one call costs at most, as the seat says or, where it does not, the function itself (`judge.max_cost`)."""
+def stated_cost(seat: Seat) -> float | None:
+    """What one call of a judge function costs at most: the seat says it, or the function itself (`judge.max_cost`)."""
     given = seat.spec.max_cost
     if given is None:
         given = getattr(seat.spec.function, "max_cost", None)
