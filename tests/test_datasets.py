@@ -388,6 +388,13 @@ def test_frames_and_plain_lists() -> None:
     assert found == [{"id": 1, "answer": "NA", "score": 0.5}, {"id": 2, "answer": None, "score": None}]
     assert [type(v) for v in found[0].values()] == [int, str, float]
     assert [(r.number, r.values) for r in rows(iter([{"a": 1}, {"a": 2}]))] == [(1, {"a": 1}), (2, {"a": 2})]
+    # As `frame.to_dict("records")` gives them: no error is NaN there.
+    records = [{"output": "x", "error": float("nan"), "score": np.float64(0.5), "list": np.arange(2)}, {"error": "e"}]
+    assert [r.values for r in rows(records)] == [
+        {"output": "x", "error": None, "score": 0.5, "list": [0, 1]},
+        {"error": "e"},
+    ]
+    assert [to_item(r)[1].error for r in rows(records)] == [None, TargetError("e")]
     for wrong, kind in ((7, "unreadable"), ({"a": 1}, "unreadable"), ([1], "not_object"), ([], "no_rows")):
         assert fault(wrong).kind == kind  # pyright: ignore[reportArgumentType]
     assert fault([{"id": 1}, {"id": "1"}]).kind == "duplicate_id"  # pyright: ignore[reportArgumentType]

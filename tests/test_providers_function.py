@@ -14,6 +14,7 @@ from jury import ConfigError, JudgeSpec, PanelResult, llm_jury
 from jury.providers.function import read_result
 from jury.results import Failure, Usage, Verdict
 from jury.scales import Boolean, Labels, Numeric
+from jury.tasks import contained
 
 
 def beside(function, **more):
@@ -50,15 +51,39 @@ def test_what_would_end_the_process_or_the_task_is_one_failed_vote(error):
 
 
 @pytest.mark.parametrize(
-    "error", [Foreign("x"), SystemExit(3), asyncio.CancelledError()], ids=lambda e: type(e).__name__
+    "error", [Foreign("x"), SystemExit(3), GeneratorExit(), asyncio.CancelledError()], ids=lambda e: type(e).__name__
 )
-def test_so_it_is_in_an_async_function(error):
+@pytest.mark.parametrize("waits", [False, True])
+def test_so_it_is_in_an_async_function(error, waits):
     async def ends(output):
+        if waits:
+            await asyncio.sleep(0)
         raise error
 
-    result, vote = beside(ends)
-    assert result.value is True
-    assert type(error).__name__ in vote.error
+    for function in (ends, lambda output: ends(output)):
+        result, vote = beside(function)
+        assert result.value is True
+        assert vote.verdict.failure.kind == "exception"
+        assert type(error).__name__ in vote.error
+
+
+def test_a_coroutine_that_is_closed_half_way_is_closed():
+    left = []
+
+    async def waits():
+        try:
+            await Never()
+        finally:
+            left.append("left")
+
+    class Never:
+        def __await__(self):
+            yield
+
+    work = contained("it", waits, (), {})
+    work.send(None)
+    work.close()
+    assert left == ["left"]
 
 
 def test_an_exception_without_a_text_is_a_failed_vote_too():
@@ -225,6 +250,15 @@ def test_a_verdict_without_what_it_was_to_be_held_against_is_told(caplog):
     caplog.clear()
     assert jury.judge_sync(input="q", output="a", expected_output="a").notes == ()
     assert not caplog.records
+
+
+def test_an_input_that_is_an_array_is_no_missing_one():
+    def same(output, input, expected_output):
+        return output == "a"
+
+    jury = llm_jury(criteria="x", judges=[same])
+    result = jury.judge_sync(input=numpy.arange(3), output="a", expected_output=numpy.array([]))
+    assert (result.value, result.notes) == (True, ())
 
 
 @pytest.mark.parametrize("name", ["outputs", "expected_outputs", "inputs"])

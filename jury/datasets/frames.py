@@ -18,6 +18,7 @@ from jury.errors import DataError, MissingExtra
 
 Record = tuple[int, Mapping[str, Any]]
 _BATCH = 1024
+_USUAL = frozenset({str, int, bool, type(None), list, dict})
 _DICT, _STATE = "dataset_dict.json", "state.json"  # what `save_to_disk` writes
 
 
@@ -84,7 +85,7 @@ def _example(path: Path) -> str:
 def read_frame(frame: Any) -> Iterator[Record]:
     """The rows of a polars or pandas frame, or of any iterable of mappings (a list, a Hugging Face dataset)."""
     if hasattr(frame, "iter_rows"):  # polars
-        yield from ((number, _nulls(row)) for number, row in enumerate(frame.iter_rows(named=True), 1))
+        yield from ((number, _record(row)) for number, row in enumerate(frame.iter_rows(named=True), 1))
     elif hasattr(frame, "itertuples"):  # pandas
         names = _distinct([str(c) for c in frame.columns], "frame")
         for number, cells in enumerate(frame.itertuples(index=False, name=None), 1):
@@ -97,7 +98,7 @@ def read_frame(frame: Any) -> Iterator[Record]:
             if not isinstance(row, dict) and not isinstance(row, Mapping):  # the usual kind is told faster
                 message = f"row {number}: a row must be a mapping, this is a {type(row).__name__}"
                 raise DataError(message, "not_object", line=number)
-            yield number, cast("Mapping[str, Any]", row)
+            yield number, _record(cast("Mapping[str, Any]", row))
 
 
 def _stream(arrow: Any, file: Path) -> Iterator[Any]:
@@ -110,12 +111,13 @@ def _numbered(batches: Iterable[Any]) -> Iterator[Record]:
     for batch in batches:
         for row in batch.to_pylist():
             number += 1
-            yield number, _nulls(row)
+            yield number, _record(row)
 
 
-def _nulls(row: dict[str, Any]) -> dict[str, Any]:
-    """Without NaN, for which JSON has no word: a text that is judged would hold it, the stored row would not."""
-    return {name: None if isinstance(cell, float) and cell != cell else cell for name, cell in row.items()}
+def _record(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The row, with null for what is missing and Python's values for those of numpy and pandas."""
+    odd = [n for n, cell in row.items() if type(cell) not in _USUAL and not (type(cell) is float and cell == cell)]
+    return {**row, **{name: _plain(row[name]) for name in odd}} if odd else row
 
 
 def _distinct(names: list[str], what: str) -> list[str]:

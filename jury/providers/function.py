@@ -62,7 +62,7 @@ class FunctionJudge:
 
     def lacking(self, judge: str, item: Any) -> tuple[str, ...]:
         """What the function asks for and the item does not have, as notes; the first of each kind is warned of."""
-        missing = [n for n in self._needed if getattr(item, n, True) in (None, "")]
+        missing = [n for n in self._needed if _blank(getattr(item, n, True))]
         for name in missing:
             if name not in self._told:
                 self._told.add(name)
@@ -120,6 +120,10 @@ def _check_near(function: Callable[..., Any], name: str, known: Iterable[str]) -
             f"judge function {called}: is the parameter {name!r} meant to be {near[0]!r}? A single parameter of "
             "another name gets the whole case: call it case"
         )
+
+
+def _blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value)  # an array compared with a text is no yes or no
 
 
 def _required(function: Callable[..., Any], name: str) -> bool:
