@@ -92,13 +92,20 @@ async def contained(who: str, function: Callable[..., Any], given: Sequence[Any]
             return await function(*given, **named)
         result = await in_thread(lambda: _called(who, function, given, named))
         return await result if inspect.isawaitable(result) else result
-    except (Exception, KeyboardInterrupt, GeneratorExit):  # on the loop's own thread a key was pressed
+    except (Exception, KeyboardInterrupt):  # on the loop's own thread a key was pressed
         raise
     except BaseException as error:
+        if isinstance(error, GeneratorExit) and not _from_below(error):
+            raise
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling()):
             raise
         raise RuntimeError(f"{who} raised {told(error)}") from error
+
+
+def _from_below(error: BaseException) -> bool:
+    """Whether what was awaited raised it. Where a coroutine is closed, it begins in the frame that catches it."""
+    return error.__traceback__ is not None and error.__traceback__.tb_next is not None
 
 
 def _called(who: str, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> Any:
