@@ -10,6 +10,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, I
 from typing import Any, TypeVar, cast
 
 from jury.errors import ConfigError
+from jury.sync import NO_ROWS
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -75,8 +76,9 @@ class _Rows:
         self.more = True
         self.fault: Exception | None = None
         self.waits = hasattr(rows, "__aiter__")
-        if not self.waits and not hasattr(rows, "__iter__"):
-            raise ConfigError(f"rows must be an iterable of items, got {type(rows).__name__}")
+        if isinstance(rows, NO_ROWS) or not (self.waits or hasattr(rows, "__iter__")):
+            kind = type(cast("object", rows)).__name__
+            raise ConfigError(f"rows must be a list or another iterable of items, got {kind}: one item stands in [...]")
         self._rows = aiter(rows) if self.waits else iter(rows)
 
     def there(self) -> list[Any]:

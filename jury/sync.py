@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any, Self, TypeVar, cast
 
 T = TypeVar("T")
+NO_ROWS = (str, bytes, bytearray, memoryview, Mapping)  # one item, or a mistake, though they can be iterated over
 _PATIENCE_S = 5.0  # how long an interrupt waits for the work it cancelled
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
@@ -76,7 +77,7 @@ async def _told(work: Coroutine[Any, Any, T], ended: threading.Event) -> T:
 
 def iterate(rows: Any, results: Callable[[Any], AsyncIterator[T]]) -> Iterator[T]:
     """What `results` makes of the rows, one by one; closing this generator closes the async iterator."""
-    made = hasattr(rows, "__iter__") and not isinstance(rows, list | tuple)
+    made = hasattr(rows, "__iter__") and not isinstance(rows, (list, tuple, *NO_ROWS))
     desk = Desk(cast("Iterable[Any]", rows)) if made else None
     source = results(rows if desk is None else desk)
     steps: list[asyncio.Task[Any]] = []

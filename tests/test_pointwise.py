@@ -25,6 +25,7 @@ from jury import (
     TargetError,
     llm_jury,
     llm_jury_pairwise,
+    session_jury,
 )
 
 
@@ -289,6 +290,25 @@ def test_calls_in_flight_stay_under_the_limit():
     jury = llm_jury(criteria="c", judges=judges, repetitions=2, max_concurrency=3)
     list(jury.judge_many_sync([{"output": "a"}] * 6))
     assert peak == 3
+
+
+@pytest.mark.parametrize("rows", ["", "rows.jsonl", b"", b"rows", {}, {"output": "a"}, None, 7], ids=repr)
+@pytest.mark.parametrize("sync", [True, False])
+def test_what_is_no_list_of_items_is_refused(rows, sync):
+    jury = llm_jury(criteria="c", judges=[lambda case: True])
+    pairs = llm_jury_pairwise(criteria="c", judges=[lambda case: "A"])
+    sessions = session_jury("tone", context="Be kind.", judges=[lambda case: True])
+
+    async def all_of(source):
+        return [r async for r in source]
+
+    for name in ("judge_many", "compare_many"):
+        for one in (jury, pairs, sessions):
+            many = getattr(one, f"{name}_sync" if sync else name, None)
+            if many is not None:
+                with pytest.raises(ConfigError, match=f"iterable of items, got {type(rows).__name__}"):
+                    list(many(rows)) if sync else asyncio.run(all_of(many(rows)))
+    assert list(jury.judge_many_sync([])) == []
 
 
 def test_rotation_by_arrival_and_errored_items_take_no_turn():
