@@ -90,12 +90,16 @@ def _adapter(cls: type) -> Any:
 
 
 def load(cls: type, data: Mapping[str, Any]) -> Any:
-    """The value of a dataclass that `to_plain` dumped. Raises `DataError` naming what is wrong."""
+    """The value of a dataclass that `to_plain` dumped, also out of a line of results.jsonl (under `result`).
+
+    Raises `DataError` naming what is wrong.
+    """
     from pydantic import ValidationError
 
     if not isinstance(data, Mapping):
         raise DataError(f"not a stored {cls.__name__}: not a JSON object", "bad_json")
-    given = _renamed(data)
+    kept: Any = data.get("result") if "status" not in data else None
+    given = _renamed(cast("Object", kept) if isinstance(kept, Mapping) else data)
     if isinstance(given.get("criteria"), list):
         criteria = cast("list[Any]", given["criteria"])
         given["criteria"] = [_renamed(cast("Object", c)) if isinstance(c, Mapping) else c for c in criteria]

@@ -189,14 +189,15 @@ def test_the_folder_holds_a_line_for_each_result(run: Run, tmp_path: Path) -> No
     summary = json.loads((tmp_path / "runs/one/summary.json").read_text("utf-8"))
     assert (summary["n_pass"], summary["n_fail"], summary["n_not_judged"]) == (2, 1, 1)
     assert "runs/one/results.jsonl" in out
-    assert sorted(p.name for p in (tmp_path / "runs/one").iterdir()) == ["results.jsonl", "summary.json"]
 
 
 def test_results_are_not_overwritten_silently(run: Run, tmp_path: Path) -> None:
     run(*RIGHT, "-j", "checks:exact", "-o", "out")
     before = (tmp_path / "out/results.jsonl").read_bytes()
-    code, out, err = run(*RIGHT, "-j", "checks:short", "-o", "out")
+    (tmp_path / "other.jsonl").write_text('{"answer": "x"}\n')
+    code, out, err = run("judge", "other.jsonl", "-c", "c", "-j", "checks:short", "-o", "out")
     assert (code, out) == (2, "")
+    assert "out holds results on answers.jsonl, not other.jsonl" in err
     assert "--overwrite" in err
     assert (tmp_path / "out/results.jsonl").read_bytes() == before
     assert run(*RIGHT, "-j", "checks:short", "-o", "out", "--overwrite", "--limit", "1")[0] == 0
@@ -386,8 +387,8 @@ def test_two_files_of_answers_are_joined_by_id(run: Run, tmp_path: Path) -> None
     assert "A, B        a.jsonl, b.json" in out
     assert "win rate A  50%" in out
     assert "1 A, 1 B, 1 tie" in out
-    kept = [json.loads(line) for line in (tmp_path / "out/results.jsonl").read_text().splitlines()]
-    assert sorted((r["item_id"], r["winner"]) for r in kept) == [("0", "A"), ("1", "tie"), ("2", "B")]
+    kept = [Comparison.from_json(line) for line in (tmp_path / "out/results.jsonl").read_text().splitlines()]
+    assert sorted((r.item_id, r.winner) for r in kept) == [("0", "A"), ("1", "tie"), ("2", "B")]
     shown = run("show", "out", "2")[1]
     assert "question\n  q2\n\nresponse A\n  xxxx\n\nresponse B\n  yyyyy\n" in shown
     code, out, _ = run("compare", "b.json", "a.jsonl", "-j", "checks:longer", "--json", "--limit", "1")

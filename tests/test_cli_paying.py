@@ -101,6 +101,19 @@ def test_what_was_judged_in_time_counts_and_the_rest_is_told(run: Run, server: A
     assert "inconclusive" not in out
 
 
+def test_more_money_goes_on_in_the_folder(run: Run, server: Any) -> None:
+    server.script(reply({"explanation": "e", "value": True}))
+    told = (*COMMANDS["judge"], "-j", "house/m", "--max-tokens", "10", "--concurrency", "1", "-o", "out", "--json")
+    said = json.loads(run(*told, "--budget", "215")[1])["summary"]
+    n = len(server.requests)
+    assert (1 <= n <= 3, said["n_pass"], said["reasons"]) == (True, n, {"budget": 4 - n})
+    assert said["spent"] <= said["budget"] == 215
+    again = json.loads(run(*told, "--budget", "215")[1])["summary"]
+    assert (again["n_pass"], again["spent"], len(server.requests)) == (n, said["spent"], n)
+    code, out, _ = run(*told, "--budget", "100000")
+    assert (code, json.loads(out)["summary"]["n_pass"], len(server.requests)) == (0, 4, 4)
+
+
 def test_sessions_and_rubrics_say_what_was_not_asked(run: Run) -> None:
     for command in ("session", "rubric"):
         for folder in ((), ("-o", f"into-{command}")):

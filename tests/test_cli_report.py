@@ -112,10 +112,20 @@ def loose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "input=asked,output=said",
     )
     assert called(*judge, "-o", "out") == 0
-    return tmp_path / "out"
+    return as_before(tmp_path / "out")
 
 
-def test_what_jury_judge_leaves_is_a_run_with_its_texts(loose: Path):
+def as_before(folder: Path) -> Path:
+    """What earlier versions left behind: bare results with a summary, as `jury demo -o` does."""
+    results = [result.to_json() for _, result in Run.open(folder).results()]
+    for path in folder.iterdir():
+        if path.name != "summary.json":
+            path.unlink()
+    (folder / "results.jsonl").write_text("".join(f"{line}\n" for line in results), "utf-8")
+    return folder
+
+
+def test_bare_results_are_a_run_with_their_texts(loose: Path):
     run = open_run(loose)
     made = facts(run)
     assert isinstance(run, LooseRun)
@@ -166,7 +176,7 @@ def test_the_scale_is_that_of_the_run(loose: Path, name: str):
         *options,
     )
     assert called(*judge, "-o", "scaled") == 0
-    folder = loose.parent / "scaled"
+    folder = as_before(loose.parent / "scaled")
     told = facts(open_run(folder))
     summary = json.loads((folder / "summary.json").read_text("utf-8"))
     del summary["scale"]  # as earlier versions wrote it
@@ -178,11 +188,12 @@ def test_the_scale_is_that_of_the_run(loose: Path, name: str):
     assert [j.rate for j in told.panel.judges] == [j.rate for j in guessed.panel.judges]
 
 
-def test_what_jury_compare_leaves_is_a_run_of_pairs(loose: Path):
+def test_bare_comparisons_are_a_run_of_pairs(loose: Path):
     rows = [{"id": "p1", "question": "q", "response_a": "b", "response_b": "a"}]
     (loose.parent / "pairs.jsonl").write_text(json.dumps(rows[0]), "utf-8")
     assert called("compare", "pairs.jsonl", "-c", "?", "--judges", "judges_of_a_report.py:winner", "-o", "pairs") == 0
-    made = facts(open_run(loose.parent / "pairs"))
+    bare = as_before(loose.parent / "pairs")
+    made = facts(open_run(bare))
     assert (made.head.kind, made.head.outcomes, made.pairs.counts["A"]) == ("pairwise", {"A": 1}, 1)
     assert made.items[0].texts["response_a"] == "b"
 

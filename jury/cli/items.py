@@ -43,7 +43,7 @@ class Items(Generic[T]):
         parse_map(asked.map)  # what is wrong with it is told before the file is opened
         self._numbers: dict[str | None, int] = {}
         self.fault: JuryError | None = None
-        self.empty = 0  # outputs so far that hold nothing
+        self.empty = 0  # outputs that hold nothing, of those that were read
 
     def count(self) -> int | None:
         """How many items there are, every one of them read and checked; None for pipes, whose rows come once.
@@ -53,6 +53,16 @@ class Items(Generic[T]):
         if comes_once(self._asked.file):
             return None
         return sum(1 for _ in self._walk())
+
+    def ids(self) -> set[str] | None:
+        """The ids of all items; as `count`, for a run that reads the file itself."""
+        if comes_once(self._asked.file):
+            return None
+        found: set[str] = set()
+        for _, item in self._walk():
+            found.add(str(self._id_of(item)))
+            self.empty += sum(map(holds_nothing, _outputs(item)))
+        return found
 
     def __aiter__(self) -> AsyncIterator[T]:
         return self._stream()

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any, cast
 
 from jury import __version__
 from jury.budget import Budget
-from jury.cli import exits, tables
+from jury.cli import exits, keeping, tables
 from jury.cli.asked import Asked, listed, pairwise, pointwise
 from jury.cli.calling import called
 from jury.cli.items import Items, comes_once, no_input, pair_fields
 from jury.cli.items import read as read_rows
 from jury.cli.paying import capped, left_lines, quoted
 from jury.cli.progress import Progress
+from jury.cli.run_progress import RunProgress
 from jury.cli.tally import Tally
-from jury.cli.writing import RESULTS, Folder, JsonStream, aside
+from jury.cli.writing import RESULTS, JsonStream, aside, write_summary
 from jury.datasets import parse_map, to_item
 from jury.errors import ConfigError, JuryError
 from jury.pairwise import PairwiseJury
@@ -38,17 +40,42 @@ class _Run:
     """One run: results in, lines and counts out, until it ends or is interrupted."""
 
     asked: Asked
+    jury: Jury | PairwiseJury
     progress: Progress
     items: Items[Any]
-    folder: Folder
     stream: JsonStream
     tally: Tally
     budget: Budget | None = None
+    spent: float = 0.0
     interrupted: bool = False
     fault: JuryError | None = None
 
-    def all_of(self, results: AsyncIterator[Any]) -> None:
-        """Takes all results. An interrupt or a fault of the data ends them; what came before is kept."""
+    def go(self, results: Callable[[], AsyncIterator[Any]]) -> None:
+        """Judges all items: in the run folder of `-o`, else with `results`, which keeps nothing."""
+        if self.asked.output is not None:
+            self._kept(Path(self.asked.output), cast("RunProgress", self.progress))
+        else:
+            self.budget = capped(self.jury, self.asked.budget)
+            self.progress.start(self.items.count())
+            self._all_of(results())
+            self.spent = self.budget.spent if self.budget else 0.0
+        self.tally.empty = self.items.empty
+
+    def _kept(self, folder: Path, progress: RunProgress) -> None:
+        asked, ids = self.asked, self.items.ids()
+        progress.start(None if ids is None else len(ids))
+        spec = _spec(asked, self.jury)
+        report = keeping.ask(spec, self.jury, folder, progress, overwrite=asked.overwrite, force=asked.force)
+        self.fault = report.fault if report else None
+        self.interrupted = report is None or report.halted
+        self.spent = report.spent if report else 0.0
+        for number, result in keeping.kept(folder, ids, progress.done):
+            self.stream.add(result)
+            self.tally.add(number, result)
+        progress.done = self.tally.n
+
+    def _all_of(self, results: AsyncIterator[Any]) -> None:
+        """Takes all results. An interrupt or a fault of the data ends them; what came before counts."""
         try:
             with aside():
                 asyncio.run(self._take(results))  # on Ctrl-C it cancels the calls in flight and closes the iterator
@@ -61,12 +88,12 @@ class _Run:
     async def _take(self, results: AsyncIterator[Any]) -> None:
         async for found in results:
             result = for_money(found, self.budget)
-            self.folder.add(result)
             self.stream.add(result)
             self.progress.add(self.tally.add(self.items.number(result.item_id), result))
 
-    def finish(self, counts: Mapping[str, Any], panel: Panel, scale: Scale | None = None) -> None:
+    def finish(self, counts: Mapping[str, Any], scale: Scale | None = None) -> None:
         """Writes the summary, and with `--json` the end of what stdout got. `scale`: None for pairs."""
+        panel, budget = self.jury.panel, self.asked.budget
         summary = {
             **counts,
             "reasons": dict(self.tally.reasons.most_common()),
@@ -77,12 +104,12 @@ class _Run:
             "criteria": self.asked.criteria,
             **({} if scale is None else {"scale": scale_to_dict(scale)}),
             "data": {k: v for k, v in self._data().items() if v},
-            **({} if self.budget is None else {"budget": self.budget.limit, "spent": self.budget.spent}),
+            **({} if budget is None else {"budget": float(budget), "spent": self.spent}),
             "seconds": round(self.progress.seconds, 3),
             "complete": not self.interrupted and self.fault is None,
             "jury": __version__,
         }
-        self.folder.finish(summary)
+        write_summary(self.asked.output, summary)
         self.stream.finish(summary)
 
     def _data(self) -> dict[str, Any]:
@@ -93,11 +120,12 @@ class _Run:
 
     def left(self, counts: Mapping[str, Any]) -> list[tuple[str, Any]]:
         """What the budget left out."""
-        return left_lines({**counts, "reasons": self.tally.reasons}, self.budget.spent if self.budget else 0.0)
+        return left_lines({**counts, "reasons": self.tally.reasons}, self.spent)
 
     def code(self, code: int) -> int:
         """The exit code, with the last words on stderr."""
-        kept = f"kept in {self.folder.path / RESULTS}" if self.folder.path else "not kept: no -o DIR was given"
+        folder = self.asked.output
+        kept = f"kept in {Path(folder) / RESULTS}" if folder is not None else "not kept: no -o DIR was given"
         if self.fault is not None:
             self.progress.say(f"error: {self.fault}")
         if self.fault is not None or self.interrupted:
@@ -110,26 +138,20 @@ class _Run:
 def judge(asked: Asked) -> int:
     """Runs `jury judge`; returns the exit code. Raises `ConfigError` or `DataError` before the first call."""
     asked.check()
-    with Progress("rows") as progress:
+    with _progress(asked, "pointwise", "rows") as progress:
         jury = pointwise(asked)
         if asked.fail_under is not None and not _has_pass_mark(jury.scale):
             raise ConfigError("--fail-under needs to know what passes: --passing LABELS, or --threshold for a score")
         if asked.estimate:
-            return quoted(_spec(asked, jury), None, asked.json)
+            return quoted(_spec(asked, jury), asked.output, asked.json)
         ready(jury.panel)
-        budget = capped(jury, asked.budget)
-        items = Items(asked, to_item, lambda item: item[0].id)
-        total = items.count()
         progress.note(no_input(asked, jury.panel.wanted))
-        with Folder(asked.output, overwrite=asked.overwrite) as folder:
-            tally = _tally(asked, jury.panel)
-            run = _Run(asked, progress, items, folder, JsonStream(asked.json), tally, budget)
-            progress.start(total)
-            run.all_of(jury.judge_many(items, ordered=False))
-            tally.empty = items.empty
-            summary = run.tally.summary()
-            rubric = {} if jury.method is None else {"rubric": jury.method.rubric.to_dict()}
-            run.finish({**summary.to_dict(), **rubric}, jury.panel, jury.scale)
+        items = Items(asked, to_item, lambda item: item[0].id)
+        run = _Run(asked, jury, progress, items, JsonStream(asked.json), _tally(asked, jury.panel))
+        run.go(lambda: jury.judge_many(items, ordered=False))
+        summary = run.tally.summary()
+        rubric = {} if jury.method is None else {"rubric": jury.method.rubric.to_dict()}
+        run.finish({**summary.to_dict(), **rubric}, jury.scale)
     if not asked.json and run.tally.n:
         console = tables.stdout()
         tables.verdict_table(run.tally, console)
@@ -149,23 +171,17 @@ def compare(asked: Asked) -> int:
     asked.check()
     if asked.other and any(map(comes_once, (asked.file, asked.other))):
         raise ConfigError("two files are joined by id, so both are read twice: neither may be a pipe")
-    with Progress("pairs") as progress:
+    with _progress(asked, "pairwise", "pairs") as progress:
         jury = pairwise(asked)
         if asked.estimate:
-            return quoted(_spec(asked, jury), None, asked.json)
+            return quoted(_spec(asked, jury), asked.output, asked.json)
         ready(jury.panel)
-        budget = capped(jury, asked.budget)
-        items = Items(asked, pair_fields, lambda pair: pair["id"])
-        total = items.count()
         progress.note(no_input(asked, jury.panel.wanted))
-        with Folder(asked.output, overwrite=asked.overwrite) as folder:
-            tally = _tally(asked, jury.panel)
-            run = _Run(asked, progress, items, folder, JsonStream(asked.json), tally, budget)
-            progress.start(total)
-            run.all_of(jury.compare_many(items, ordered=False))
-            tally.empty = items.empty
-            rate = run.tally.win_rate()
-            run.finish(_counts(rate, run.tally), jury.panel)
+        items = Items(asked, pair_fields, lambda pair: pair["id"])
+        run = _Run(asked, jury, progress, items, JsonStream(asked.json), _tally(asked, jury.panel))
+        run.go(lambda: jury.compare_many(items, ordered=False))
+        rate = run.tally.win_rate()
+        run.finish(_counts(rate, run.tally))
     if not asked.json and run.tally.n:
         console = tables.stdout()
         tables.verdict_table(run.tally, console)
@@ -174,11 +190,16 @@ def compare(asked: Asked) -> int:
             [
                 *([("A, B", f"{asked.file}, {asked.other}")] if asked.other else []),
                 *tables.comparison_lines(rate, run.tally),
-                *run.left(_counts(rate, tally)),
+                *run.left(_counts(rate, run.tally)),
                 *_next(asked, run, "compare"),
             ],
         )
     return run.code(exits.of_comparisons(rate, asked.fail_under, asked.min_coverage))
+
+
+def _progress(asked: Asked, kind: str, what: str) -> Progress:
+    """What stderr shows: a run in a folder tells its results itself."""
+    return Progress(what) if asked.output is None else RunProgress(kind, what)
 
 
 def _tally(asked: Asked, panel: Panel) -> Tally:
@@ -187,11 +208,12 @@ def _tally(asked: Asked, panel: Panel) -> Tally:
 
 
 def _spec(asked: Asked, jury: Jury | PairwiseJury) -> RunSpec:
-    """The same as a run, for its quote."""
+    """The same as a run."""
+    how = {"concurrency": jury.spec.max_concurrency, "budget": asked.budget}
     read = {"limit": asked.limit, "encoding": asked.encoding, "delimiter": asked.delimiter}
     if asked.other:
-        return RunSpec([row.values for row in islice(read_rows(asked), asked.limit)], jury)
-    return RunSpec(asked.file, jury, map=parse_map(asked.map), **cast("Any", read))
+        return RunSpec([row.values for row in islice(read_rows(asked), asked.limit)], jury, **cast("Any", how))
+    return RunSpec(asked.file, jury, map=parse_map(asked.map), **cast("Any", {**read, **how}))
 
 
 def _counts(rate: WinRate, tally: Tally) -> dict[str, Any]:
@@ -262,5 +284,5 @@ def _next(asked: Asked, run: _Run, command: str, mark: str | None = None) -> lis
         lines.append(f"{name} report {folder}   every item with its votes, findings, how judges agree")
     if len(listed(asked.judges)) == 1:
         lines.append("--judges a,b,c   several judges: one is one opinion")
-    where = [("results", str(run.folder.path / RESULTS))] if run.folder.path else []
+    where = [("results", str(Path(asked.output) / RESULTS))] if asked.output else []
     return [*where, *(("next" if i == 0 else "", text) for i, text in enumerate(lines[:2]))]

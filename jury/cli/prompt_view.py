@@ -64,7 +64,7 @@ def print_asked(console: Console, asked: Sequence[AskedOf], *, kept: bool = True
         elif one.texts is not None:
             _write(console, f"no reply · {one.who}", str(one.judgment.verdict.failure or one.judgment.verdict.status))
     if not any(one.texts for one in asked):
-        why = "judge functions are called with the texts above" if kept else "this folder keeps none: jury run does"
+        why = "judge functions are called with the texts above" if kept else "it is no run folder: none is kept"
         _write(console, "no prompt", why if asked else "nobody was asked")
 
 

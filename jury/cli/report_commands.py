@@ -8,9 +8,7 @@ import typer
 
 
 def report(
-    folder: Annotated[
-        str, typer.Argument(help="A run folder, or one that `jury judge -o` or `jury compare -o` made.", metavar="RUN")
-    ],
+    folder: Annotated[str, typer.Argument(help="A run folder, or one that `jury demo -o` made.", metavar="RUN")],
     output: Annotated[
         str | None,
         typer.Option(

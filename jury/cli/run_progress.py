@@ -13,8 +13,8 @@ from jury.wording import count, dollars, percent
 class RunProgress(Progress):
     """A `Progress` that is fed results. Money and time are those of this pass."""
 
-    def __init__(self, kind: str) -> None:
-        super().__init__("items")
+    def __init__(self, kind: str, what: str = "items") -> None:
+        super().__init__(what)
         self.totals = Totals(kind)
         self._fresh = 0
         self.spent = 0.0

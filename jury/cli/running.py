@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ from jury.cli.asked import listed
 from jury.cli.calling import called
 from jury.cli.functions import is_function, load_function
 from jury.cli.items import holds_nothing
+from jury.cli.keeping import interruptible
 from jury.cli.paying import left_lines
 from jury.cli.quoting import quote
 from jury.cli.rates import count_words, other_words, quoted, rate_words
@@ -24,8 +23,7 @@ from jury.cli.run_progress import RunProgress
 from jury.cli.writing import aside, print_json
 from jury.config import named_judges
 from jury.errors import ConfigError
-from jury.runner import Halt, RunReport, RunSpec, outlook, run_batches
-from jury.runner import run as run_spec
+from jury.runner import RunReport, RunSpec, outlook, run_batches
 from jury.runner.entries import entries, from_stdin
 from jury.runner.targeting import Outcomes
 from jury.runner.totals import Totals
@@ -65,7 +63,17 @@ def run(options: RunOptions) -> int:
             asyncio.run(run_batches(spec, folder, poll_s=options.poll, load=load_function, say=progress.say))
         total, empty = (None, 0) if from_stdin(spec) else _counted(spec)
         progress.start(total)
-        report = asyncio.run(_interruptible(spec, folder, options, progress))
+        report = asyncio.run(
+            interruptible(
+                spec,
+                folder,
+                progress.say,
+                keep_errors=options.keep_errors,
+                force=options.force,
+                load=load_function,
+                on_result=progress.hear,
+            )
+        )
     for change in report.changes:
         progress.say(f"changed since the last time: {change}")
     if report.fault is not None:
@@ -120,38 +128,6 @@ def seated(spec: RunSpec) -> RunSpec:
     if not any(is_function(j) for j in named):
         return spec
     return spec.with_changes(jury={**jury, "judges": list(named)})
-
-
-async def _interruptible(spec: RunSpec, folder: Path, options: RunOptions, progress: RunProgress) -> RunReport:
-    """The run; the first interrupt lets what is in flight finish, the second one ends it at once."""
-    halt = Halt()
-    work = asyncio.ensure_future(
-        run_spec(
-            spec,
-            folder,
-            keep_errors=options.keep_errors,
-            force=options.force,
-            halt=halt,
-            load=load_function,
-            on_result=progress.hear,
-        )
-    )
-
-    def interrupt() -> None:
-        if halt.asked:
-            work.cancel()
-        else:
-            progress.say("interrupted: what is in flight is finished and kept; once more to end at once")
-            halt.set()
-
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(NotImplementedError, RuntimeError):  # elsewhere than on POSIX, or not in the main thread
-        for name in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(name, interrupt)
-    try:
-        return await work
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
 
 
 def _code(report: RunReport, options: RunOptions) -> int:

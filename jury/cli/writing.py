@@ -1,4 +1,4 @@
-"""What a run leaves behind: `results.jsonl` (a line as each result comes), `summary.json`, and the JSON on stdout."""
+"""What a command leaves behind beside a run: `summary.json`, the folder of the demo, and the JSON on stdout."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from typing import IO, Any
 
 from jury.errors import ConfigError
 from jury.results import Comparison, PanelResult
+from jury.store.manifest import FILE as MANIFEST
 
 RESULTS, SUMMARY = "results.jsonl", "summary.json"
 LONE = "backslashreplace"  # half a surrogate pair becomes an escape, which is JSON; a reply may hold one
 
 
 class Folder(AbstractContextManager["Folder"]):
-    """The folder given with `-o`. Every line is flushed, so that a killed run keeps what was judged."""
+    """The folder of `jury demo -o`, which is no run folder. Every line is flushed."""
 
     def __init__(self, path: str | None, *, overwrite: bool, results: str = RESULTS) -> None:
         self.path = Path(path) if path is not None else None
@@ -30,6 +31,8 @@ class Folder(AbstractContextManager["Folder"]):
         held = self.path / results
         try:
             self.path.mkdir(parents=True, exist_ok=True)
+            if (self.path / MANIFEST).exists():
+                raise ConfigError(f"{self.path} holds a run: choose another folder")
             if held.exists() and held.stat().st_size and not overwrite:
                 raise ConfigError(f"{held} holds results already: choose another folder, or --overwrite")
             with contextlib.suppress(FileNotFoundError):
@@ -48,21 +51,22 @@ class Folder(AbstractContextManager["Folder"]):
         except OSError as error:
             raise _unwritable(self.path, error) from None
 
-    def finish(self, summary: Mapping[str, Any]) -> None:
-        """Writes the summary, whole or not at all."""
-        if self.path is None:
-            return
-        final, part = self.path / SUMMARY, self.path / f".{SUMMARY}.{os.getpid()}"
-        try:
-            part.write_text(json.dumps(summary, ensure_ascii=False, indent=2, allow_nan=False) + "\n", "utf-8", LONE)
-            part.replace(final)
-        except OSError as error:
-            raise _unwritable(self.path, error) from None
-
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
             with contextlib.suppress(OSError):  # every line was flushed; a full disk was told when it happened
                 self._file.close()
+
+
+def write_summary(folder: str | None, summary: Mapping[str, Any]) -> None:
+    """Writes summary.json, whole or not at all; nothing without a folder."""
+    if folder is None:
+        return
+    final, part = Path(folder) / SUMMARY, Path(folder) / f".{SUMMARY}.{os.getpid()}"
+    try:
+        part.write_text(json.dumps(summary, ensure_ascii=False, indent=2, allow_nan=False) + "\n", "utf-8", LONE)
+        part.replace(final)
+    except OSError as error:
+        raise _unwritable(Path(folder), error) from None
 
 
 def _unwritable(path: Path | None, error: OSError) -> ConfigError:

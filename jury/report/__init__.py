@@ -6,7 +6,7 @@
     votes.py      a vote with its raw replies; quoting.py: what it quotes; asking.py: the prompts as they were asked;
                   log.py: the log
     alike.py      which reasons say the same thing; rules.py: what a numbered rule and an event say
-    opening.py    run folders, and the folders of `jury judge -o`
+    opening.py    run folders, and the folders of `jury demo -o`
     words.py      how shares, differences and money are written
     formats.py    the formats by name: markdown.py, cells.py (CSV), junit.py, JSON, and the page
     seeds.py      of a rubric run the JSON shapes critic and rubric, a line for each item

@@ -67,7 +67,7 @@ def _notes(audit: Audited) -> tuple[str, ...]:
         left = f"; {words.count(waiting, 'item')} wait for a verdict" if waiting else ""
         found.append(f"The run is not finished: numbers are of the items that were judged so far{left}.")
     if isinstance(audit.run, LooseRun):
-        found.append("Made of results alone: prompts, settings and the log of judgments are kept by `jury run`.")
+        found.append("Made of results alone: prompts, settings and the log of judgments are kept in run folders.")
         found += [audit.run.missing] if audit.run.missing else []
     if not audit.judged:
         found.append("The run has no results yet.")

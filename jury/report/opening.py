@@ -1,4 +1,6 @@
-"""What a report can be made of: a run folder, or what `jury judge -o DIR` and `jury compare -o DIR` leave behind.
+"""What a report can be made of: a run folder, or what `jury demo -o DIR` leaves behind.
+
+So did `jury judge -o` and `jury compare -o` of earlier versions.
 
 Such a folder has the results and a summary, no items and no log. The judged texts come from the data file, where it is
 still there; prompts and settings are not known.

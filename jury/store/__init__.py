@@ -10,7 +10,7 @@
     locking.py    one writer at a time
     at_risk.py    how much money the calls in flight may cost: what a kill leaves behind for the next pass
     run.py        `Run`: reading, and appending people's labels
-    writer.py     `RunWriter`: what the runner writes and recalls
+    writer.py     `RunWriter`: what the runner writes and recalls; `clear`
 
 Files of a folder: manifest.json, items.jsonl, judgments.jsonl, results.jsonl, labels.jsonl, and what other rooms add.
 Every line is handed to the system in one piece before the next call is made, so a killed process loses nothing that
@@ -23,7 +23,7 @@ from jury.store.manifest import FORMAT, RunManifest, scale_from_dict, scale_to_d
 from jury.store.outputs import StoredOutput
 from jury.store.records import Label, StoredItem, StoredJudgment, StoredResult, standing
 from jury.store.run import Run
-from jury.store.writer import RunWriter
+from jury.store.writer import RunWriter, clear
 
 __all__ = [
     "FORMAT",
@@ -35,6 +35,7 @@ __all__ = [
     "StoredJudgment",
     "StoredOutput",
     "StoredResult",
+    "clear",
     "scale_from_dict",
     "scale_to_dict",
     "standing",

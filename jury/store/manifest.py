@@ -134,12 +134,12 @@ def _alike(value: Any, usual: Any) -> bool:
 
 def _missing(folder: Path) -> str:
     """What a folder without a manifest is, and what to do about it."""
-    if (folder / "results.jsonl").is_file() and not (folder / "items.jsonl").exists():  # `jury judge -o`
+    if (folder / "results.jsonl").is_file() and not (folder / "items.jsonl").exists():  # see `report.opening`
         whole = (folder / "summary.json").is_file()
         use = "jury show and jury report read it" if whole else "which was stopped before its end"
         return (
-            f"no run folder: it holds results of `jury judge -o` or `jury compare -o`; {use}. For labels, gates and "
-            "all else use `jury run` with a configuration of the same data and judges (docs/reference/run-config.md)"
+            f"no run folder: it holds results of `jury demo -o`, or of an earlier version; {use}. For labels, gates "
+            "and all else judge the same data with `jury judge -o` into a new folder"
         )
     what = f"no run folder: it has no {FILE}" if folder.exists() else "no such folder"
     return f"{what}{near_run(folder)}"

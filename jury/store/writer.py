@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 
 from jury.errors import DataError
 from jury.judge import Prompt
+from jury.store.at_risk import FILE as AT_RISK
 from jury.store.at_risk import AtRisk
+from jury.store.index import FILE as INDEX
 from jury.store.index import ITEMS, JUDGMENTS, RESULTS, Index, Known, short
 from jury.store.lines import Appender, unwritable
 from jury.store.locking import FolderLock
@@ -19,6 +21,7 @@ from jury.store.manifest import FILE, RunManifest
 from jury.store.outputs import OUTPUTS, StoredOutput
 from jury.store.records import FREE_SOURCES, StoredItem, StoredJudgment, StoredResult
 from jury.store.shown import SHOWN, Shown, taken, value_line
+from jury.store.tables import remove
 
 logger = logging.getLogger("jury.store")
 _T = TypeVar("_T")
@@ -179,6 +182,26 @@ class RunWriter(AbstractContextManager["RunWriter"]):
             for each in self._files.values():
                 each.sync()
         return pos
+
+
+def clear(path: str | Path) -> None:
+    """Takes the run out of a folder, so that another can begin there; what else it holds stays.
+
+    Raises `DataError`: `locked`, `unwritable`, or `in_use` where people labelled it or batches of it were sent.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        return
+    for name in ("labels.jsonl", "batches.jsonl"):
+        if _size(folder / name):
+            raise DataError(f"{folder} is not emptied, since it holds {name}: choose another folder", "in_use")
+    with FolderLock(folder):
+        for name in (FILE, f"{FILE}.damaged", ITEMS, JUDGMENTS, OUTPUTS, SHOWN, RESULTS, AT_RISK):
+            try:
+                (folder / name).unlink(missing_ok=True)
+            except OSError as error:
+                raise unwritable(folder / name, error) from None
+        remove(folder / INDEX)
 
 
 def _recalled(made: Callable[[dict[str, Any]], _T], line: dict[str, Any] | None, key: str) -> _T | None:

@@ -1,0 +1,246 @@
+"""`jury judge -o` and `jury compare -o`: a run folder like any other, which goes on where it was left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jury.cli.__main__ import main
+from jury.providers import registry
+from jury.store import Label, Run
+
+ROOT = Path(__file__).parent.parent
+Jury = Callable[..., tuple[int, str, str]]
+JUDGES = """
+import os, time
+
+def counted(who):
+    with open("calls.txt", "a") as file:
+        file.write(who + "\\n")
+
+def short(output):
+    counted(output)
+    return len(output) < 4, "counted its letters"
+
+def other(output):
+    counted("other " + output)
+    return True
+
+def waits(output):
+    counted(output)
+    while not os.path.exists("go"):
+        time.sleep(0.01)
+    return True
+
+def longer(response_a, response_b):
+    counted(response_a)
+    return "A" if len(response_a) > len(response_b) else "B"
+"""
+SHORT = ("judge", "rows.jsonl", "-c", "c", "-j", "checks.py:short", "-o", "out")
+LONGER = ("compare", "a.jsonl", "b.jsonl", "-j", "checks.py:longer", "-o", "out")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    registry.reset()
+    (tmp_path / "checks.py").write_text(JUDGES)
+    rows(6)
+    sides = {"a": [{"id": n, "question": f"q{n}", "answer": "a" * (n + 1)} for n in range(4)]}
+    sides["b"] = [{"id": n, "answer": "bb"} for n in range(4)]
+    for name, side in sides.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in side))
+    return tmp_path
+
+
+@pytest.fixture
+def jury(home: Path, capsys: pytest.CaptureFixture[str]) -> Jury:
+    def called(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as left:
+            main(arguments)
+        out, err = capsys.readouterr()
+        return int(left.value.code or 0), out, err
+
+    return called
+
+
+def rows(n: int, name: str = "rows.jsonl") -> None:
+    Path(name).write_text(
+        "".join(json.dumps({"id": f"r{i}", "input": "q", "output": "x" * i}) + "\n" for i in range(n))
+    )
+
+
+def calls() -> list[str]:
+    return Path("calls.txt").read_text().splitlines() if Path("calls.txt").exists() else []
+
+
+def said(out: str) -> dict[str, Any]:
+    found = json.loads(out)
+    return {**found, "summary": {k: v for k, v in found["summary"].items() if k != "seconds"}}
+
+
+@pytest.mark.parametrize(("command", "kind", "n"), [(SHORT, "pointwise", 6), (LONGER, "pairwise", 4)])
+def test_the_folder_is_a_run_and_is_not_asked_again(jury: Jury, command: tuple[str, ...], kind: str, n: int) -> None:
+    code, out, _ = jury(*command, "--json")
+    asked = calls()
+    assert code == 0
+    run = Run.open("out")
+    assert (run.kind, run.manifest.finished, len(list(run.results()))) == (kind, True, n)
+    assert [item.number for item in run.items()] == list(range(n))
+    again, out_again, err = jury(*command, "--json")
+    assert (again, said(out_again), err) == (0, said(out), "")
+    assert calls() == asked
+    assert json.loads(Path("out/summary.json").read_text()) == json.loads(out_again)["summary"]
+
+
+def test_what_reads_a_run_reads_it(jury: Jury) -> None:
+    jury(*SHORT)
+    assert "4 passed, 2 failed" in jury("show", "out")[1]
+    assert "counted its letters" in jury("show", "out", "r5")[1]
+    assert jury("report", "out", "--format", "csv")[1].count("\n") == 7
+    assert "6 items from 6 judgments" in " ".join(jury("replay", "out")[1].split())
+    Run.open("out").add_label(Label("r1", "ann", True))
+    assert [label.item for label in Run.open("out").labels()] == ["r1"]
+
+
+def test_a_judge_model_is_known_again_with_its_prompt(jury: Jury, home: Path) -> None:
+    replies = [{"explanation": f"reason {i}", "value": i > 0} for i in range(6)]
+    (home / "s.json").write_text(json.dumps(replies))
+    command = ("judge", "rows.jsonl", "-c", "c", "-j", "scripted/s.json", "-o", "out", "--concurrency", "1", "--json")
+    first = said(jury(*command)[1])
+    assert first["summary"]["n_fail"] == 1
+    assert said(jury(*command)[1]) == first  # another call would have found the script at its end
+    assert "exactly as sent" in jury("show", "out", "r1", "--prompt")[1]
+    assert "0, and 6 that are known" in jury(*command[:-1], "--estimate")[1]
+
+
+def test_another_judge_is_asked_alone_and_told(jury: Jury) -> None:
+    jury(*SHORT)
+    before, asked = Path("out/results.jsonl").read_bytes(), len(calls())
+    code, out, err = jury(*SHORT, "-j", "checks.py:other")
+    assert code == 0
+    assert "changed since the last time: judge other is new" in err
+    assert {call.split()[0] for call in calls()[asked:]} == {"other"}
+    assert "inconclusive" in out
+    assert Path("out/results.jsonl").read_bytes().startswith(before)
+
+
+def test_the_data_may_grow_and_a_part_of_it_is_shown_alone(jury: Jury) -> None:
+    jury(*SHORT, "--limit", "2")
+    assert len(calls()) == 2
+    assert "4 passed, 2 failed" in jury(*SHORT)[1]
+    assert len(calls()) == 6
+    code, out, _ = jury(*SHORT, "--limit", "5", "--fail-under", "0.8", "--json")
+    assert (code, [r["item_id"] for r in json.loads(out)["results"]]) == (0, ["r0", "r1", "r2", "r3", "r4"])
+    assert jury(*SHORT, "--fail-under", "0.8")[0] == 1
+    assert len(calls()) == 6
+
+
+def test_a_pipe_is_known_again(jury: Jury, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in (6, 3):
+        rows(n)
+        with (home / "rows.jsonl").open() as stream:
+            monkeypatch.setattr(sys, "stdin", stream)
+            code, out, _ = jury("judge", "-", "-c", "c", "-j", "checks.py:short", "-o", "out", "--json")
+        assert (code, len(json.loads(out)["results"])) == (0, n)
+    assert len(calls()) == 6
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (("judge", "more.jsonl", *SHORT[2:]), "out holds results on rows.jsonl, not more.jsonl"),
+        (LONGER, "out holds a pointwise run, this one is pairwise"),
+    ],
+)
+def test_a_folder_of_something_else_stays_as_it_is(jury: Jury, command: tuple[str, ...], says: str) -> None:
+    rows(2, "more.jsonl")
+    jury(*SHORT)
+    before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    code, out, err = jury(*command)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert {name: Path("out", name).read_bytes() for name in before if name.endswith("l")} == {
+        name: data for name, data in before.items() if name.endswith("l")
+    }
+    assert Path("out/summary.json").read_bytes() == before["summary.json"]
+    assert jury(*command, "--overwrite")[0] == 0
+    assert {item.id for item in Run.open("out").items()} != {f"r{i}" for i in range(6)}
+
+
+def test_labels_are_not_overwritten(jury: Jury) -> None:
+    jury(*SHORT)
+    Run.open("out").add_label(Label("r1", "ann", True))
+    code, _, err = jury(*SHORT, "--overwrite")
+    assert (code, "labels.jsonl" in err) == (2, True)
+    assert len(list(Run.open("out").results())) == 6
+
+
+def test_bare_results_are_left_alone(jury: Jury, home: Path) -> None:
+    (home / "out").mkdir()
+    (home / "out/results.jsonl").write_text('{"status": "decided"}\n')
+    code, _, err = jury(*SHORT)
+    assert (code, "--overwrite" in err) == (2, True)
+    assert calls() == []
+    assert jury(*SHORT, "--overwrite")[0] == 0
+    assert len(list(Run.open("out").results())) == 6
+
+
+def test_an_edited_prompt_is_refused_as_in_every_run(jury: Jury, home: Path) -> None:
+    own = ("judge", "rows.jsonl", "--prompt", "own.md", "-j", "checks.py:short", "-o", "out")
+    head = "---\nname: own\nversion: 1\nkind: pointwise\n---\n"
+    (home / "own.md").write_text(head + "Good? {{output.response}}\n")
+    assert jury(*own)[0] == 0
+    (home / "own.md").write_text(head + "Fine? {{output.response}}\n")
+    code, _, err = jury(*own)
+    assert (code, "another text of own 1" in err) == (2, True)
+    assert jury(*own, "--edited-prompt")[0] == 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_killed_command_goes_on_where_it_was(home: Path, jury: Jury, how: signal.Signals) -> None:
+    rows(40)
+    arguments = ("judge", "rows.jsonl", "-c", "c", "-j", "checks.py:waits", "-o", "out", "--concurrency", "2")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jury", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    end = time.monotonic() + 120
+    while len(calls()) < 2 and time.monotonic() < end:
+        time.sleep(0.02)
+    process.send_signal(how)
+    if how == signal.SIGINT:
+        assert process.stderr is not None
+        assert "what is in flight is finished" in process.stderr.readline()
+    else:
+        process.wait(timeout=120)
+    (home / "go").touch()
+    out, err = process.communicate(timeout=120)
+    done = len(list(Run.open("out").results()))
+    assert done < 40
+    if how == signal.SIGINT:
+        assert process.returncode == 130
+        assert f"interrupted: {done} of 40 rows judged, kept in out/results.jsonl" in err
+        assert f"{done} passed" in out
+        assert json.loads(Path("out/summary.json").read_text())["complete"] is False
+    asked = len(calls())
+    assert asked - done <= (2 if how == signal.SIGKILL else 0)
+    code, out, err = jury(*arguments)
+    assert (code, "40 passed" in out, err) == (0, True, "")
+    assert len(calls()) - asked == 40 - done
+    assert json.loads(Path("out/summary.json").read_text())["complete"] is True
