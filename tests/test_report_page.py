@@ -394,3 +394,12 @@ def test_long_names_of_judges_stand_beside_the_rows_alone(names: tuple[str, str]
     heat = page[page.index('<table class="heat') :]
     found = re.findall(r'<th scope="col"[^>]*>(?:<bdi>)?([^<]*)', heat[: heat.index("</thead>")])
     assert found == heads
+
+
+def test_cells_of_a_wide_table_know_their_heads_and_small_shares_are_never_rounded_up_to_all():
+    judges = (JudgeFacts("one", votes=300), JudgeFacts("two", votes=300))
+    panel = PanelFacts(judges=judges, agreement=((None, 299 / 300), (1.0, None)), common=((0, 300), (300, 0)))
+    page = html(Report(Head("x", "pointwise"), panel))
+    assert '<td class="num" data-head="Votes">300</td>' in page
+    assert re.findall(r'class="brief">(\d+)', page) == ["99", "100"]
+    assert '<td class="num">' in page[page.index("Of the panel") :], "a table of two columns stays one"

@@ -88,12 +88,18 @@ def remark(text: str, name: str = "p", /, **attributes: Any) -> Markup:
 def table(
     heads: Iterable[Content], rows: Iterable[Iterable[Content]], *, caption: str = "", numbers: Iterable[int] = ()
 ) -> Markup:
-    """A table whose first column names the rows. `numbers` are the columns (from 0) that hold numbers."""
+    """A table whose first column names the rows. `numbers` are the columns (from 0) that hold numbers.
+
+    One of more than two columns becomes a block for each row on a narrow screen; each cell knows its head for that.
+    """
     right = frozenset(numbers)
+    heads = list(heads)
+    stacks = len(heads) > 2
 
     def cell(at: int, content: Content) -> Markup:
         kind = "num" if at in right else None
-        return tag("th", content, scope="row") if at == 0 else tag("td", content, class_=kind)
+        named = heads[at] if stacks and isinstance(heads[at], str) else None
+        return tag("th", content, scope="row") if at == 0 else tag("td", content, class_=kind, data_head=named)
 
     head = [tag("th", h, scope="col", class_="num" if at in right else None) for at, h in enumerate(heads)]
     body = [tag("tr", [cell(at, c) for at, c in enumerate(row)]) for row in rows]
@@ -104,6 +110,7 @@ def table(
             tag("caption", caption, class_="sr") if caption else None,
             tag("thead", tag("tr", head)),
             tag("tbody", body),
+            class_="stack" if stacks else None,
         ),
         class_="scroll",
         tabindex="0",

@@ -22,7 +22,7 @@ from jury.report.panel_view import panel
 from jury.report.parts import ItemFacts, Report
 from jury.report.subject_view import criteria, difference, findings, pairs, sample
 
-SHEETS = ("report.css", "paper.css")
+SHEETS = ("report.css", "phone.css", "paper.css")
 SCRIPTS = ("data.js", "text.js", "list.js", "item.js", "main.js")
 PLAIN = 100  # items that are shown where no script runs
 _EXCERPT = 600

@@ -96,11 +96,12 @@ def _matrix(found: PanelFacts) -> Markup | None:
                 cells.append(tag("td", "n/a"))
             else:
                 common = tag("small", f"of {found.common[i][j]:,}")
-                cells.append(tag("td", words.share(value), common, class_=f"h{_step(value)}"))
+                shown = (tag("span", words.share(value), class_="full"), tag("span", _short(value), class_="brief"))
+                cells.append(tag("td", *shown, common, class_=f"h{_step(value)}"))
         rows.append(tag("tr", tag("th", f"{i + 1} " if many else None, own(name), scope="row"), cells))
     heads = [tag("th", str(i + 1) if many else own(name), scope="col") for i, name in enumerate(names)]
     head = tag("tr", tag("td"), heads)
-    says = "Share of common items on which two judges vote alike: the stronger the colour, the more alike."
+    says = "Share of common items in per cent on which two judges vote alike: the stronger the colour, the more alike."
     made = tag("table", tag("thead", head), tag("tbody", rows), class_="heat many" if many else "heat")
     flat: list[list[Content]] = [
         [a, b, found.agreement[i][j], found.common[i][j]]
@@ -115,6 +116,11 @@ def _matrix(found: PanelFacts) -> Markup | None:
         tag("div", made, class_="scroll", tabindex="0", role="group", aria_label="Agreement of judges"),
         tag("p", link, class_="small screen"),
     )
+
+
+def _short(share: float) -> str:
+    """A share in whole per cent, for a small screen: what is not all is not 100."""
+    return str(min(round(100 * share), 100 if share == 1 else 99))
 
 
 def _step(share: float) -> int:

@@ -119,7 +119,7 @@ def _pointwise_answer(name: str, request: Request) -> Any:
         return "I would say it is mostly fine."
     if 0.016 < luck < 0.03:
         return {"evidence": [], "explanation": "The policy is not shown, so this cannot be told.", "abstain": True}
-    good = not bad if luck > STYLES[name] else bad
+    good = not bad if luck > STYLES.get(name, 0.1) else bad
     if not good:
         if "no exceptions" in prompt:
             quote = "Our policy has no exceptions."
@@ -138,6 +138,17 @@ def pointwise(folder: Path, count: int = 60, *, names: tuple[str, ...] = tuple(S
     jury = llm_jury(criteria=CRITERIA, judges=judges(_pointwise_answer, names), repetitions=2, retries=0, reask=0)
     run_sync(RunSpec(list(rows(count, worse=worse)), jury, cache=False), folder)
     return folder
+
+
+def eight(folder: Path) -> Path:
+    """The pointwise run with as many judges as a panel is likely to have, some with long names."""
+    makers = (
+        "openai/gpt-5-mini",
+        "anthropic/claude-haiku-4-5",
+        "gemini/gemini-2.5-flash",
+        "a_function_of_ours_by_its_name",
+    )
+    return pointwise(folder, 40, names=(*STYLES, *makers)[-8:])
 
 
 def labelled(folder: Path, count: int = 60) -> Path:

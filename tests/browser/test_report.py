@@ -394,8 +394,27 @@ def test_the_slash_brings_the_search_and_its_results_into_sight(report):
     assert place["y"] + place["height"] <= DESKTOP[1]
 
 
+SIDEWAYS = "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth)"
+
+
+@pytest.mark.parametrize("name", ["eight", "pairwise", "rubric", "session"])
+def test_no_table_scrolls_sideways_on_a_phone(report, name):
+    found = report(name, PHONE)
+    assert found.page.evaluate(f"{SIDEWAYS}.map((one) => one.ariaLabel)") == []
+    row = "document.querySelector('#panel .stack tbody tr')"
+    shown = f"[...{row}.cells].map((cell) => getComputedStyle(cell, '::before').content)"
+    assert '"Votes"' in found.page.evaluate(shown)
+    tops = f"[...{row}.cells].map((cell) => cell.getBoundingClientRect().top)"
+    assert (places := found.page.evaluate(tops)) == sorted(set(places)), "a line for each cell"
+
+
+def test_eight_judges_fit_on_a_desktop(report):
+    found = report("eight", DESKTOP)
+    assert found.page.evaluate(f"{SIDEWAYS}.map((one) => one.ariaLabel)") == []
+
+
 def test_a_wide_table_shows_at_its_edge_that_it_goes_on(report):
     found = report("pointwise", PHONE)
-    wide = "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth)"
-    assert found.page.evaluate(f"{wide}.length") >= 1
-    assert found.page.evaluate(f"{wide}.every((one) => getComputedStyle(one).backgroundImage.includes('gradient'))")
+    found.page.evaluate("document.querySelector('.scroll table').style.width = '900px'")
+    assert found.page.evaluate(f"{SIDEWAYS}.length") == 1
+    assert found.page.evaluate(f"{SIDEWAYS}.every((one) => getComputedStyle(one).backgroundImage.includes('gradient'))")
