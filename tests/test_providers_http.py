@@ -418,6 +418,26 @@ def test_a_price_that_is_none_is_told_before_anything_is_paid(serve: Any, tmp_pa
     assert made.count() == 0
 
 
+def test_json_packed_into_json_is_a_bad_body(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = {"choices": [{"message": {"content": "{}"}}], "usage": {"prompt_tokens": 1, "cost": 1}}
+    made = serve(server.json_body(json.dumps(body)))
+    monkeypatch.setenv("JURY_PROVIDER_OPENROUTER_URL", made.openai_url)
+    assert failure("openrouter").kind == "bad_body"
+
+
+@pytest.mark.parametrize("cost", [-1, 1e300, float("inf"), float("nan"), "0.1", True])
+def test_a_cost_of_openrouter_that_is_none_is_unknown(serve: Any, monkeypatch: pytest.MonkeyPatch, cost: Any) -> None:
+    body = {
+        "choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "cost": cost},
+    }
+    made = serve(server.json_body(body))
+    monkeypatch.setenv("JURY_PROVIDER_OPENROUTER_URL", made.openai_url)
+    usage = complete("openrouter").usage
+    assert usage is not None
+    assert usage.cost is None
+
+
 def test_openrouters_own_cost_is_taken(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     body = {
         "choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}],

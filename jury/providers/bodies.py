@@ -107,6 +107,12 @@ def tokens(value: Any) -> int | None:
     return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MOST else None
 
 
+def dollars(value: Any) -> float | None:
+    """US dollars as a body reports them; None for what can be none: below zero, no number, beyond reason."""
+    known = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST
+    return float(value) if known else None
+
+
 def _reply(found: _Found, body: Mapping[str, Any], used: Usage | None, turn: Any) -> Reply:
     """Judge what was found, worst first: a filtered, refused or cut reply is no answer even where it holds text."""
     stop = found.stop.lower()

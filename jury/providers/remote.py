@@ -136,6 +136,8 @@ class RemoteProvider(ABC):
 
     def _read(self, call: Call, request: Request, answer: Any, lost: tuple[str, ...], structured: bool) -> Reply:
         parsed = bodies.decode(answer) if isinstance(answer, bytes | str) else answer
+        if isinstance(parsed, str):
+            raise ProviderError("bad_body", "the answer is no JSON object but a text: not the shape of this API")
         try:
             reply = bodies.read_reply(call.api, 200, parsed, structured=structured, secrets=self._secrets)
         except ProviderError as error:
@@ -150,9 +152,7 @@ class RemoteProvider(ABC):
         if usage is None:
             return None
         if self.name == "openrouter":  # says itself what it charged, in US dollars
-            said = body["usage"].get("cost")
-            known = isinstance(said, int | float) and not isinstance(said, bool) and said >= 0
-            cost = float(said) if known else None
+            cost = bodies.dollars(body["usage"].get("cost"))
         else:
             cost = prices.cost(self._prices[model], usage, body)
         return Usage(usage.calls, usage.input_tokens, usage.output_tokens, usage.cached_input_tokens, cost)

@@ -13,7 +13,7 @@ from typing import Any, cast
 from jury.errors import ProviderError
 from jury.providers import complaints, faults
 from jury.providers.base import Request, Settings
-from jury.providers.bodies import MOST, tokens
+from jury.providers.bodies import dollars, tokens
 from jury.providers.endpoints import Endpoint
 from jury.providers.openai import OpenAIProvider
 from jury.providers.remote import Call
@@ -62,8 +62,7 @@ def _usage(data: Any) -> Usage | None:
         name: next((n for w in words if (n := tokens(said.get(w))) is not None), None)
         for name, words in _COUNTS.items()
     }
-    cost = said.get("cost")
-    known = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost <= MOST
-    if not known and all(v is None for v in counts.values()):
+    cost = dollars(said.get("cost"))
+    if cost is None and all(v is None for v in counts.values()):
         return None
-    return Usage(1, **counts, cost=float(cast("float", cost)) if known else None)
+    return Usage(1, **counts, cost=cost)
