@@ -45,6 +45,14 @@ class Budget:
     def left(self) -> float:
         return self.limit - self.spent - self.unsure - self._reserved - self._held
 
+    @property
+    def overdrawn(self) -> bool:
+        """Whether more was spent than there was: a call did cost more than anybody had said."""
+        return self.spent + self.unsure > self.limit
+
+    def used(self) -> str:
+        return f"{dollars(self.spent + self.unsure)} of {dollars(self.limit)}"
+
     async def reserve(self, most: float) -> None:
         """Sets `most` dollars aside. Raises `ProviderError` of kind `budget` where they are not there."""
         if not self.closed and not self._line and self._fits(most):
@@ -64,8 +72,7 @@ class Budget:
                 raise
         if self.why:
             raise ProviderError("budget", f"not asked: {self.why}")
-        spent = f"{dollars(self.spent + self.unsure)} of {dollars(self.limit)}"
-        raise ProviderError("budget", f"not asked: {spent} are spent, and this call could cost {dollars(most)}")
+        raise ProviderError("budget", f"not asked: {self.used()} are spent, and this call could cost {dollars(most)}")
 
     def begin(self, most: float) -> None:
         """A call starts: what is reserved for it may be spent from now on. Raises `DataError` where `note` does."""
@@ -170,6 +177,8 @@ class Purse:
         with in_line():
             while self._first is not None:
                 await asyncio.shield(self._first)
+            if self._alone and self._budget.overdrawn:  # as in an earlier pass: not one more
+                self._budget.close(f"{self._budget.used()} are spent, and {self._whose} says no max_cost")
             if self._alone:
                 self._first = asyncio.get_running_loop().create_future()
             try:

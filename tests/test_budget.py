@@ -231,6 +231,28 @@ def test_the_budget_is_of_the_folder_not_of_the_pass(tmp_path, priced):
     assert len(provider.requests) == 30
 
 
+def test_what_failed_stays_as_it_was_found_where_there_is_no_money_to_ask_again(tmp_path):
+    def bad(output):
+        raise ValueError("no such thing")
+
+    def spec(budget):
+        judges = [JudgeSpec(function=bad, max_cost=1.0)]
+        return RunSpec(ROWS, {"criteria": "c", "judges": judges}, budget=budget, cache=False)
+
+    first = run_sync(spec(5), tmp_path)
+    assert first.totals["reasons"] == {"errors": 5, "budget": 25}
+    again = run_sync(spec(5), tmp_path)
+    assert (again.asked.live, again.judged, again.skipped) == (0, 0, 5)
+    assert again.totals == first.totals
+    failed = [r for _, r in Run.open(tmp_path).results() if r.reason == "errors"]
+    assert all("no such thing" in r.explanation for r in failed)
+    assert len(failed) == 5
+    assert replay(tmp_path).same
+    more = run_sync(spec(8), tmp_path)  # three more calls, whomever they are about
+    assert (more.asked.live, more.totals["reasons"]["errors"] + more.totals["reasons"]["budget"]) == (3, 30)
+    assert replay(tmp_path).same
+
+
 def test_what_is_known_is_judged_without_money(tmp_path, priced):
     run_sync(spec_of(paid(), 100), tmp_path)
     rows = [*ROWS, {"id": "new", "input": "q", "output": "another"}]

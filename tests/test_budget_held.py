@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +223,9 @@ def test_of_functions_that_say_no_max_cost_the_first_call_goes_alone(tmp_path: P
     spec = RunSpec(rows, {"criteria": "c", "judges": [judge]}, cache=False, budget=5.0)
     paying = True
     report = asyncio.run(run(spec, tmp_path / "paying"))
+    assert (len(asked), report.spent, report.totals["reasons"]) == (1, 0.1, {"budget": 19})
+    overdrawn = replace(spec, budget=0.05)
+    report = asyncio.run(run(overdrawn, tmp_path / "paying"))  # not one call more
     assert (len(asked), report.spent, report.totals["reasons"]) == (1, 0.1, {"budget": 19})
     paying = False
     asked.clear()

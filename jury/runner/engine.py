@@ -47,7 +47,7 @@ from jury.runner.targeting import Outcomes, history
 from jury.runner.totals import Totals
 from jury.runner.under_way import check_none
 from jury.sessions.judging import SessionJury
-from jury.store import RunManifest, RunWriter, StoredResult
+from jury.store import RunManifest, RunWriter, StoredItem, StoredResult
 from jury.store.index import short
 from jury.store.lines import decode, digest
 from jury.streams import as_completed
@@ -171,9 +171,24 @@ class _Pass:
             result: PanelResult | Comparison = unpaid_for(entry, self.budget.limit if self.budget else 0.0)
         else:
             result = for_money(await judged(self.jury, made), self.budget)
+        news = self.keeper.news(item.id)
+        stands = self._standing(made, item, seal) if result.reason == "budget" and not news else None
+        if stands is not None:
+            self.skipped += 1
+            self._count(stands, new=False)
+            return
         stored = self.writer.add_result(StoredResult(item.id, item.number, result, seal, self.voters), entry.mark)
         self.judged += result.reason != "budget"  # what was not asked about waits for more money
         self._count(stored, new=True)
+
+    def _standing(self, made: Entry | None, item: StoredItem, seal: str) -> Mapping[str, Any] | None:
+        """What an earlier pass came to, in brief: it stands where this one had no money to ask about the item."""
+        known = self.writer.known(item.id)
+        if known is None or known.seal != short(seal) or known.number != item.number:
+            return None
+        brief: Mapping[str, Any] = decode(known.brief)
+        answered = made is not None and brief.get("status") == "not_judged"  # the target, which had an error before
+        return None if answered or brief.get("reason") == "budget" else brief
 
     def _count(self, result: Mapping[str, Any], *, new: bool) -> None:
         word = self.totals.add(result)

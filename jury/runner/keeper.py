@@ -67,6 +67,13 @@ class Keeper:
         self._writer = writer
         self._prices = prices
         self._flying: dict[str, asyncio.Future[Judgment | None]] = {}
+        self._news: set[str] = set()
+
+    def news(self, item: str) -> bool:
+        """Whether anything was recorded of an item since this was asked last."""
+        found = item in self._news
+        self._news.discard(item)
+        return found
 
     async def judged(self, question: Question, ask: Callable[[], Awaitable[Judgment]]) -> Judgment:
         """The judgment on a question: the one that is known, or a new one, recorded before it is used."""
@@ -108,7 +115,9 @@ class Keeper:
     async def known(self, question: Question) -> Judgment | None:
         """What another run paid for, recorded here."""
         cached = await asyncio.to_thread(self._cached, question) if self._cache is not None else None
-        return None if cached is None else self._copy(question, cached, "cache")
+        made = None if cached is None else self._copy(question, cached, "cache")
+        self.news(question.item or "")  # nobody asks for it
+        return made
 
     @staticmethod
     async def _keep(cache: Cache, *entry: str) -> None:
@@ -149,6 +158,7 @@ class Keeper:
             source=source,
         )
         self._writer.add_judgment(stored)
+        self._news.add(stored.item)
         return stored
 
 
