@@ -213,6 +213,7 @@ def test_a_rubric_with_a_folder_is_a_run_that_is_not_asked_again(
         "def long(output):\n    print('asked')\n    return {'long': (int(len(output) > 3), f'{len(output)} signs')}\n",
         "utf-8",
     )
+    (tmp_path / "judges_of_a_report.py").write_text("def fine_too(output):\n    return {'long': 1}\n", "utf-8")
     rows = [{"id": "a", "input": "q", "output": "short"}, {"id": "b", "input": "q", "output": "no"}]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     asked = ("rubric", "own.yaml", "rows.jsonl", "-j", "judges_of_a_rubric.py:long", "-o", "kept")
@@ -226,3 +227,5 @@ def test_a_rubric_with_a_folder_is_a_run_that_is_not_asked_again(
     made = facts(open_run(tmp_path / "kept"))
     assert (made.head.kind, made.head.outcomes) == ("rubric", {"pass": 1, "fail": 1})
     assert [(f.criterion, f.items) for f in made.findings] == [("long", ("b",))]
+    assert called(*asked, "-j", "judges_of_a_report.py:fine_too") == 0
+    assert "changed since the last time: judge fine_too is new" in capfd.readouterr().err

@@ -53,7 +53,7 @@ def rubric(given: Mapping[str, Any]) -> int:
         if given["estimate"]:
             return quoted(_spec(jury, given), given["output"], given["json"])
         ready(jury.panel)
-        results = _results(jury, given) if given["output"] is None else _kept(jury, given)
+        results = _results(jury, given) if given["output"] is None else _kept(jury, given, progress)
         out, tally = sys.stdout, closing.tally_of(jury)
         with aside():
             for number, result in enumerate(results, 1):
@@ -75,12 +75,14 @@ def _results(jury: Jury, given: Mapping[str, Any]) -> Iterator[PanelResult]:
     return (for_money(result, budget) for result in jury.judge_many_sync(items))
 
 
-def _kept(jury: Jury, given: Mapping[str, Any]) -> Iterator[PanelResult]:
+def _kept(jury: Jury, given: Mapping[str, Any], progress: Progress) -> Iterator[PanelResult]:
     """The results in the run folder, once all that is missing there was asked."""
     with aside():
         done = run_sync(_spec(jury, given), given["output"], force=given["force"])
     if done.fault is not None:
         raise done.fault
+    for change in done.changes:
+        progress.say(f"changed since the last time: {change}")
     return (result for _, result in Run.open(given["output"]).results() if isinstance(result, PanelResult))
 
 
