@@ -128,6 +128,7 @@ print(sorted(heavy & set(sys.modules)), sorted(m for m in sys.modules if m.start
         "jury.cli.app",
         "jury.cli.commands",
         "jury.cli.front",
+        "jury.cli.options",
         "jury.errors",
     }
     assert "jury" in done.stdout

@@ -280,7 +280,7 @@ def test_rank_compares_answers_in_rounds_first(tmp_path, monkeypatch, capsys):
     assert again[0] == 0
     assert "best" in again[1]
     assert "group" not in again[1]
-    err = jury(capsys, *command, "--criteria", "Shorter.", "--comparisons", "12")[2]
+    err = jury(capsys, *command[:-1], "Shorter.", "--comparisons", "12")[2]
     assert "changed since the last time: criteria" in err
     code, _, err = jury(capsys, "rank", "runs/contest", "--criteria", "x")
     assert code == 2

@@ -67,6 +67,8 @@ def make(arguments: Sequence[str]) -> typer.Typer:
     """The application for these arguments: the command they name in full, of the others the name and one line."""
     import typer
 
+    from jury.cli.options import Command
+
     app = typer.Typer(
         add_completion=False,
         no_args_is_help=True,
@@ -86,9 +88,11 @@ def make(arguments: Sequence[str]) -> typer.Typer:
         if name == asked:
             found = getattr(import_module(f"jury.cli.{_module(name)}"), name)
             if isinstance(found, typer.Typer):  # a family of commands
+                for member in found.registered_commands:
+                    member.cls = Command
                 app.add_typer(found, name=name, short_help=line)
             else:
-                app.command(name, short_help=line, help=_plain(found.__doc__))(found)
+                app.command(name, cls=Command, short_help=line, help=_plain(found.__doc__))(found)
         else:
             app.command(name, help=line)(_other)
     return app

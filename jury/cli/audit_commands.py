@@ -164,7 +164,9 @@ def rank(
     ] = None,
     judges: Annotated[
         list[str] | None,
-        typer.Option("--judges", "-j", metavar="A,B,C", help="Who compares them.", rich_help_panel=_CONTEST),
+        typer.Option(
+            "--judges", "-j", metavar="A,B,C", help="Who compares them; repeatable.", rich_help_panel=_CONTEST
+        ),
     ] = None,
     criteria: Annotated[
         str | None,
@@ -172,7 +174,9 @@ def rank(
     ] = None,
     map: Annotated[
         list[str] | None,
-        typer.Option("--map", metavar="FIELD=COLUMN,...", help="Columns of FILE.", rich_help_panel=_CONTEST),
+        typer.Option(
+            "--map", metavar="FIELD=COLUMN,...", help="Columns of FILE; repeatable.", rich_help_panel=_CONTEST
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Of the first round.", rich_help_panel=_CONTEST)] = 0,
     estimate: Annotated[

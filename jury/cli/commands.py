@@ -20,25 +20,29 @@ Judges = Annotated[
         "-j",
         metavar="A,B,C",
         help="Model ids (openai/<model>, local/<model>, ...) and Python functions (module:name, file.py:name). "
-        "Default: JURY_JUDGES, JUDGE_MODEL or jury.yaml.",
+        "Repeatable. Default: JURY_JUDGES, JUDGE_MODEL or jury.yaml.",
         rich_help_panel=_JUDGING,
     ),
 ]
 Labels = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="A,B,C", help="The verdicts to choose from (default: true or false).", rich_help_panel=_JUDGING
+        metavar="A,B,C",
+        help="The verdicts to choose from (default: true or false); repeatable.",
+        rich_help_panel=_JUDGING,
     ),
 ]
 Passing = Annotated[
-    list[str] | None, typer.Option(metavar="A,B", help="The labels that pass.", rich_help_panel=_JUDGING)
+    list[str] | None, typer.Option(metavar="A,B", help="The labels that pass; repeatable.", rich_help_panel=_JUDGING)
 ]
-Na = Annotated[str | None, typer.Option(help="The label for: does not apply.", rich_help_panel=_JUDGING)]
+Na = Annotated[
+    str | None, typer.Option(metavar="LABEL", help="The label for: does not apply.", rich_help_panel=_JUDGING)
+]
 Range = Annotated[
     str | None, typer.Option("--range", metavar="LOW-HIGH", help="Judge by a score.", rich_help_panel=_JUDGING)
 ]
 Threshold = Annotated[
-    float | None, typer.Option(help="The score from which an output passes.", rich_help_panel=_JUDGING)
+    float | None, typer.Option(metavar="SCORE", help="The score from which an output passes.", rich_help_panel=_JUDGING)
 ]
 Prompt = Annotated[
     str | None,
@@ -47,7 +51,9 @@ Prompt = Annotated[
 System = Annotated[str | None, typer.Option(metavar="FILE", help="Own system message.", rich_help_panel=_JUDGING)]
 Var = Annotated[
     list[str] | None,
-    typer.Option("--var", metavar="NAME=VALUE", help="A name of your own for the prompt.", rich_help_panel=_JUDGING),
+    typer.Option(
+        "--var", metavar="NAME=VALUE", help="A name of your own for the prompt; repeatable.", rich_help_panel=_JUDGING
+    ),
 ]
 Repetitions = Annotated[
     int | None, typer.Option(help="How often each judge is asked.", metavar="N", rich_help_panel=_JUDGING)
@@ -63,7 +69,9 @@ MinSuccessful = Annotated[
 ]
 StandIns = Annotated[
     list[str] | None,
-    typer.Option("--stand-ins", metavar="D,E", help="Judges asked where others failed.", rich_help_panel=_JUDGING),
+    typer.Option(
+        "--stand-ins", metavar="D,E", help="Judges asked where others failed; repeatable.", rich_help_panel=_JUDGING
+    ),
 ]
 Assignment = Annotated[
     str | None,
@@ -106,13 +114,18 @@ Map = Annotated[
     typer.Option(
         "--map",
         metavar="FIELD=COLUMN,...",
-        help="Which column is what: input=question,output=reply.text; also a template: 'input={{q}} {{more}}'.",
+        help="Which column is what: input=question,output=reply.text; also a template: 'input={{q}} {{more}}'. "
+        "Repeatable.",
         rich_help_panel=_DATA,
     ),
 ]
 Limit = Annotated[int | None, typer.Option(metavar="N", help="The first N rows only.", rich_help_panel=_DATA)]
-Encoding = Annotated[str | None, typer.Option(help="Of a file that is not UTF-8.", rich_help_panel=_DATA)]
-Delimiter = Annotated[str | None, typer.Option(help="Of a table, where it cannot be told.", rich_help_panel=_DATA)]
+Encoding = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Of a file that is not UTF-8.", rich_help_panel=_DATA)
+]
+Delimiter = Annotated[
+    str | None, typer.Option(metavar="CHAR", help="Of a table, where it cannot be told.", rich_help_panel=_DATA)
+]
 
 Output = Annotated[
     str | None,

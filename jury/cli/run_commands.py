@@ -18,7 +18,8 @@ Output = Annotated[
     typer.Option("-o", "--output", metavar="DIR", help="The run folder (default: runs/<name>).", rich_help_panel=_RUN),
 ]
 Judges = Annotated[
-    list[str] | None, typer.Option("--judges", "-j", metavar="A,B,C", help="Instead of CONFIG's.", rich_help_panel=_RUN)
+    list[str] | None,
+    typer.Option("--judges", "-j", metavar="A,B,C", help="Instead of CONFIG's; repeatable.", rich_help_panel=_RUN),
 ]
 Limit = Annotated[int | None, typer.Option(metavar="N", help="The first N rows only.", rich_help_panel=_RUN)]
 Concurrency = Annotated[

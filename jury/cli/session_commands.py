@@ -11,7 +11,8 @@ from jury.cli.commands import Budget, Estimate, FailUnder
 _HOW, _RESULT = "How", "Results"
 
 Judges = Annotated[
-    list[str] | None, typer.Option("--judges", "-j", metavar="A,B,C", help="Who judges (default: $JUDGE_MODEL).")
+    list[str] | None,
+    typer.Option("--judges", "-j", metavar="A,B,C", help="Who judges (default: $JUDGE_MODEL); repeatable."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="JSON on standard output.", rich_help_panel=_RESULT)]
 Votes = Annotated[bool, typer.Option("--json", help="Everything as JSON, every vote in it.", rich_help_panel=_RESULT)]
@@ -40,11 +41,14 @@ def session(
     ] = None,
     number: Annotated[int | None, typer.Option(metavar="N", help="One session of a file with several.")] = None,
     options: Annotated[
-        list[str] | None, typer.Option("--option", metavar="NAME", help="Turn an option on (NAME=off: off).")
+        list[str] | None,
+        typer.Option("--option", metavar="NAME", help="Turn an option on (NAME=off: off); repeatable."),
     ] = None,
     contexts: Annotated[
         list[str] | None,
-        typer.Option("--context", metavar="NAME=FILE", help="The context of one criterion, where each has its own."),
+        typer.Option(
+            "--context", metavar="NAME=FILE", help="The context of one criterion, where each has its own; repeatable."
+        ),
     ] = None,
     examples: Annotated[
         str | None,
@@ -52,21 +56,28 @@ def session(
     ] = None,
     checks: Annotated[
         list[str] | None,
-        typer.Option("--check", metavar="FILE.py:FUNCTION", help="A check by code; PROMPT - for checks alone."),
+        typer.Option(
+            "--check", metavar="FILE.py:FUNCTION", help="A check by code; PROMPT - for checks alone. Repeatable."
+        ),
     ] = None,
     facts: Annotated[
         list[str] | None,
-        typer.Option("--fact", metavar="FILE.py:FUNCTION", help="A check whose result the judges are told too."),
+        typer.Option(
+            "--fact", metavar="FILE.py:FUNCTION", help="A check whose result the judges are told too; repeatable."
+        ),
     ] = None,
     ask: Annotated[str, typer.Option(metavar="each|together", help="One call per criterion, or one for all.")] = "each",
     long: Annotated[str, typer.Option(metavar="fit|windows", help="What becomes of a long session.")] = "fit",
     session_tokens: Annotated[int | None, typer.Option(metavar="N", help="How long is too long.")] = None,
     variables: Annotated[
-        list[str] | None, typer.Option("--var", metavar="NAME=VALUE", help="A name of your own for your own prompt.")
+        list[str] | None,
+        typer.Option("--var", metavar="NAME=VALUE", help="A name of your own for your own prompt; repeatable."),
     ] = None,
     stand_ins: Annotated[
         list[str] | None,
-        typer.Option("--stand-ins", metavar="D,E", help="Judges asked where others failed.", rich_help_panel=_HOW),
+        typer.Option(
+            "--stand-ins", metavar="D,E", help="Judges asked where others failed; repeatable.", rich_help_panel=_HOW
+        ),
     ] = None,
     min_successful_judges: Annotated[
         int | None,
@@ -113,7 +124,9 @@ def rubric(
     reference: Annotated[str | None, typer.Option(metavar="FILE", help="What is known to be true.")] = None,
     ask: Annotated[str, typer.Option(metavar="each|together", help="One call, or one per criterion.")] = "together",
     permute: Annotated[bool, typer.Option("--permute", help="Another order of criteria for each judge.")] = False,
-    map: Annotated[list[str] | None, typer.Option("--map", metavar="FIELD=COLUMN,...", help="Columns of FILE.")] = None,
+    map: Annotated[
+        list[str] | None, typer.Option("--map", metavar="FIELD=COLUMN,...", help="Columns of FILE; repeatable.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(metavar="N", help="The first N rows only.")] = None,
     repetitions: Repetitions = None,
     temperature: Temperature = None,

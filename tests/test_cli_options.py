@@ -1,0 +1,87 @@
+"""Options of the command line: one value is given once, a list may come in parts, errors name what was typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from jury.cli import app
+from jury.cli.__main__ import main
+
+CHECKS = "def ok(output):\n    return True\n\n\ndef first(response_a):\n    return 'A'\n"
+POINTWISE = ("judge", "rows.jsonl", "-c", "c", "-j", "checks.py:ok")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    (tmp_path / "checks.py").write_text(CHECKS)
+    (tmp_path / "rows.jsonl").write_text('{"input": "q", "output": "a"}\n')
+    (tmp_path / "session.json").write_text('[{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]')
+    (tmp_path / "run.yaml").write_text('{"data": "rows.jsonl", "criteria": "c", "judges": ["checks.py:ok"]}')
+    return tmp_path
+
+
+def jury(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    out, err = capsys.readouterr()
+    return int(left.value.code or 0), out, err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((*POINTWISE, "-c", "another"), "--criteria/-c"),
+        ((*POINTWISE, "--prompt=a.md", "--prompt", "b.md"), "--prompt"),
+        ((*POINTWISE, "--limit", "1", "--limit", "1"), "--limit"),
+        (("compare", "rows.jsonl", "--swap", "--no-swap"), "--swap"),
+        (("run", "run.yaml", "-o", "a", "--output", "b"), "-o/--output"),
+        (("session", "tone", "session.json", "--ask", "each", "--ask", "together"), "--ask"),
+        (("prompts", "check", "tone", "--no-calls", "--repetitions", "2", "--repetitions", "3"), "--repetitions"),
+        (("audit", "injection", "tone", "--cases", "a", "--cases", "b"), "--cases"),
+    ],
+)
+def test_an_option_of_one_value_is_given_once(
+    home: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], named: str
+) -> None:
+    code, out, err = jury(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert f"{named} takes one value, and is given 2 times." in err
+
+
+def test_lists_add_up_and_a_switch_may_be_said_twice(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "more.py").write_text("def never(output):\n    return False\n")
+    code, out, _ = jury(capsys, *POINTWISE, "-j", "more.py:never", "--var", "a=1", "--var", "b=2", "--json", "--json")
+    assert code == 3  # one against one
+    assert json.loads(out)["summary"]["judges"] == ["ok", "never"]
+
+
+def test_every_list_says_so(home: Path) -> None:
+    for name in app.COMMANDS:
+        group: Any = get_command(app.make([name]))
+        for command in leaves(group.commands[name]):
+            for option in command.params:
+                if option.param_type_name == "option" and option.multiple:
+                    words = " ".join(option.help.casefold().split())
+                    assert "repeatable" in words or "several times" in words, (name, option.opts)
+
+
+def test_every_value_has_a_name_in_the_help() -> None:
+    for name in app.COMMANDS:
+        group: Any = get_command(app.make([name]))
+        for command in leaves(group.commands[name]):
+            for option in command.params:
+                if option.param_type_name == "argument" or not option.is_flag:
+                    assert option.metavar, (name, option.opts)
+
+
+def leaves(command: Any) -> list[Any]:
+    return (
+        [leaf for c in command.commands.values() for leaf in leaves(c)] if hasattr(command, "commands") else [command]
+    )
