@@ -85,3 +85,39 @@ def leaves(command: Any) -> list[Any]:
     return (
         [leaf for c in command.commands.values() for leaf in leaves(c)] if hasattr(command, "commands") else [command]
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((*POINTWISE, "--concurrency", "0"), "--concurrency must be a whole number from 1, got 0"),
+        ((*POINTWISE, "--repetitions", "0"), "--repetitions must be a whole number from 1, got 0"),
+        ((*POINTWISE, "--min-successful-judges", "5"), "--min-successful-judges is 5, but the panel has 1 judge"),
+        ((*POINTWISE, "--timeout", "1e12"), "--timeout must be above 0 and at most 10,000,000 seconds"),
+        ((*POINTWISE, "--timeout", "0"), "--timeout must be above 0"),
+        ((*POINTWISE, "--range", "5-1"), "--range must rise"),
+        ((*POINTWISE, "--range", "1-5", "--threshold", "7"), "--threshold 7.0 lies outside --range"),
+        ((*POINTWISE, "--labels", "a,b", "--passing", "c"), "--passing holds 'c'"),
+        ((*POINTWISE, "--var", "criteria=1"), "--var: criteria: a documented name"),
+        ((*POINTWISE, "--limit", "0"), "--limit must be a whole number from 1, got 0"),
+        (("compare", "rows.jsonl", "-j", "checks.py:first", "--concurrency", "-1"), "--concurrency must be"),
+        (("run", "run.yaml", "--concurrency", "0"), "error: --concurrency must be"),
+        (("run", "run.yaml", "--limit", "0"), "error: --limit must be"),
+        (("rubric", "answer-rubric", "rows.jsonl", "-j", "checks.py:ok", "--limit", "-1"), "--limit must be"),
+        (("rubric", "answer-rubric", "rows.jsonl", "-j", "checks.py:ok", "--max-tokens", "0"), "--max-tokens must be"),
+        (("session", "tone", "session.json", "-j", "checks.py:ok", "--session-tokens", "0"), "--session-tokens must"),
+        (("session", "tone", "session.json", "-j", "checks.py:ok", "--timeout", "0"), "--timeout must be"),
+        (("session", "tone", "session.json", "-j", "checks.py:ok", "--long", "x"), "--long is 'fit' or 'windows'"),
+    ],
+)
+def test_errors_name_what_was_typed(
+    home: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str
+) -> None:
+    code, out, err = jury(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert told in err
+
+
+def test_a_configuration_file_keeps_its_own_words(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "run.yaml").write_text('{"data": "rows.jsonl", "criteria": "c", "judges": ["checks.py:ok"], "limit": 0}')
+    assert jury(capsys, "run", "run.yaml")[2] == "error: run.yaml: limit must be a whole number from 1, got 0\n"

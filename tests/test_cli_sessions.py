@@ -274,7 +274,7 @@ def test_names_of_ones_own_and_stand_ins(run: Run, tmp_path: Path) -> None:
     code, out, _ = run(*given, "-j", broken, "--stand-ins", fine)
     assert (code, json.loads(out)["verdict"]) == (0, "PASS")
     code, _, err = run(*given, "-j", broken, "--min-successful-judges", "2")
-    assert (code, "min_successful_judges is 2" in err) == (2, True)
+    assert (code, "--min-successful-judges is 2" in err) == (2, True)
 
 
 @pytest.mark.parametrize("where", ["?.jsonl", "deep"])

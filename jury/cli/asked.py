@@ -11,6 +11,7 @@ from typing import Any
 
 from jury.cli import exits
 from jury.cli.functions import is_function, load_function
+from jury.cli.options import as_typed, check_counts, milliseconds
 from jury.errors import ConfigError
 from jury.judge import JudgeSpec
 from jury.pairwise import PairwiseJury, llm_jury_pairwise
@@ -71,11 +72,8 @@ class Asked:
         """What belongs to the command line alone. Raises `ConfigError`."""
         for name, share in (("--fail-under", self.fail_under), ("--min-coverage", self.min_coverage)):
             exits.check_share(name, share)
-        for name, count in (("--limit", self.limit), ("--row", self.row)):
-            if count is not None and count < 1:
-                raise ConfigError(f"{name} must be a whole number from 1, got {count}")
-        if self.timeout is not None and not self.timeout > 0:
-            raise ConfigError(f"--timeout must be a number of seconds above 0, got {self.timeout:g}")
+        check_counts(limit=self.limit, row=self.row)
+        milliseconds(self.timeout)
         if self.show < 0:
             raise ConfigError(f"--show must be a whole number from 0, got {self.show}")
         if self.output is not None and not self.output.strip():
@@ -92,14 +90,15 @@ def asked(options: Mapping[str, Any]) -> Asked:
 
 def pointwise(asked: Asked, *, anyone: bool = False) -> Jury:
     """The jury of `judge`. With `anyone` an unnamed panel is one nameless seat, so that nothing has to be set up."""
-    return llm_jury(
-        criteria=asked.criteria,
-        **prompt_words(asked),
-        strict_template=asked.strict,
-        variables=pairs_of(asked.variables),
-        **_scale(asked),
-        **_panel(asked, anyone),
-    )
+    with as_typed():
+        return llm_jury(
+            criteria=asked.criteria,
+            **prompt_words(asked),
+            strict_template=asked.strict,
+            variables=pairs_of(asked.variables),
+            **_scale(asked),
+            **_panel(asked, anyone),
+        )
 
 
 def _scale(asked: Asked) -> dict[str, Any]:
@@ -123,14 +122,15 @@ def _scale(asked: Asked) -> dict[str, Any]:
 
 def pairwise(asked: Asked, *, anyone: bool = False) -> PairwiseJury:
     """The jury of `compare`."""
-    return llm_jury_pairwise(
-        criteria=asked.criteria,
-        **prompt_words(asked),
-        swap=asked.swap,
-        strict_template=asked.strict,
-        variables=pairs_of(asked.variables),
-        **_panel(asked, anyone),
-    )
+    with as_typed():
+        return llm_jury_pairwise(
+            criteria=asked.criteria,
+            **prompt_words(asked),
+            swap=asked.swap,
+            strict_template=asked.strict,
+            variables=pairs_of(asked.variables),
+            **_panel(asked, anyone),
+        )
 
 
 def _panel(asked: Asked, anyone: bool) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def _panel(asked: Asked, anyone: bool) -> dict[str, Any]:
         "stop": asked.stop,
         "temperature": asked.temperature,
         "max_tokens": asked.max_tokens,
-        "timeout_ms": None if asked.timeout is None else asked.timeout * 1000,
+        "timeout_ms": milliseconds(asked.timeout),
         "max_concurrency": asked.concurrency,
     }
 

@@ -9,6 +9,7 @@ from jury.audit import Again, ask_again_sync, quote_again
 from jury.cli import exits
 from jury.cli.consoles import write
 from jury.cli.functions import load_function
+from jury.cli.options import check_counts
 from jury.cli.quoting import dollars, say
 from jury.cli.tables import count
 from jury.cli.writing import aside
@@ -36,6 +37,7 @@ class AskOptions:
 
 def asked(run: Run, options: AskOptions) -> int | None:
     """Asks again where that was wanted; an exit code where the command ends here. Raises `ConfigError`, `DataError`."""
+    check_counts(ask=options.ask, repetitions=options.repetitions)
     if options.ask is None:
         if options.estimate or options.budget is not None or options.config is not None or options.yes:
             raise ConfigError("--estimate, --budget, --config and --yes belong to --ask N: how many items to ask about")

@@ -14,6 +14,7 @@ from jury.cli.asked import listed
 from jury.cli.asking_again import consent
 from jury.cli.consoles import write
 from jury.cli.functions import load_function
+from jury.cli.options import check_counts
 from jury.cli.progress import Progress
 from jury.cli.quoting import say
 from jury.cli.running import seated
@@ -51,6 +52,7 @@ def held(folders: Sequence[str], options: ContestOptions) -> int | None:
 
     Raises `ConfigError`, `DataError`.
     """
+    check_counts(comparisons=options.comparisons)
     if not options.answers:
         if options.config or options.judges or options.criteria or options.estimate or options.yes:
             raise ConfigError("--config, --judges, --criteria, --estimate and --yes belong to --answers FILE")

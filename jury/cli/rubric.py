@@ -12,6 +12,7 @@ from typing import Any
 from jury.cli import closing, exits
 from jury.cli.asked import read_text
 from jury.cli.judging import ready
+from jury.cli.options import as_typed, check_counts, milliseconds
 from jury.cli.paying import capped, left_out, quoted
 from jury.cli.progress import Progress
 from jury.cli.session import judges
@@ -34,22 +35,24 @@ def rubric(given: Mapping[str, Any]) -> int:
     if shape is not None and shape not in FORMATS:
         raise ConfigError(f"--format is {' or '.join(FORMATS)}, got {shape!r}")
     exits.check_share("--fail-under", given["fail_under"])
+    check_counts(limit=given["limit"])
     unpaid = 0
     lines = given["json"] or shape is not None or not closing.seen()
     with Progress("answers") as progress:
         reference = None if given["reference"] is None else read_text(given["reference"])
         made = load_rubric(given["rubric"], task=given["task"], reference=reference)
-        jury = llm_jury(
-            rubric=made,
-            prompt=prompt_of(given["rubric"]),
-            judges=judges(given["judges"] or ()) or None,
-            ask=given["ask"],
-            permute=given["permute"],
-            repetitions=given["repetitions"],
-            temperature=given["temperature"],
-            max_tokens=given["max_tokens"],
-            timeout_ms=None if given["timeout"] is None else given["timeout"] * 1000,
-        )
+        with as_typed():
+            jury = llm_jury(
+                rubric=made,
+                prompt=prompt_of(given["rubric"]),
+                judges=judges(given["judges"] or ()) or None,
+                ask=given["ask"],
+                permute=given["permute"],
+                repetitions=given["repetitions"],
+                temperature=given["temperature"],
+                max_tokens=given["max_tokens"],
+                timeout_ms=milliseconds(given["timeout"]),
+            )
         if given["estimate"]:
             return quoted(_spec(jury, given), given["output"], given["json"])
         ready(jury.panel)

@@ -16,6 +16,7 @@ from jury.cli.calling import called
 from jury.cli.functions import is_function, load_function
 from jury.cli.items import holds_nothing
 from jury.cli.keeping import interruptible
+from jury.cli.options import check_counts
 from jury.cli.paying import left_lines
 from jury.cli.quoting import quote
 from jury.cli.rates import count_words, other_words, quoted, rate_words
@@ -109,6 +110,7 @@ def _spec(options: RunOptions) -> RunSpec:
         exits.check_share(name, share)
     if options.output is not None and not options.output.strip():
         raise ConfigError("-o needs the name of a folder, got an empty one")
+    check_counts(limit=options.limit, concurrency=options.concurrency)
     if not options.poll >= 0:
         raise ConfigError(f"--poll is a number of seconds from 0, got {options.poll:g}")
     given = {"judges": listed(options.judges or ()), "limit": options.limit, "concurrency": options.concurrency}

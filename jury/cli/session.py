@@ -12,6 +12,7 @@ from jury.cli import closing, exits
 from jury.cli.asked import default_seats, listed, pairs_of, read_text, seats
 from jury.cli.functions import is_function, load_function
 from jury.cli.judging import ready
+from jury.cli.options import as_typed, milliseconds
 from jury.cli.paying import capped, left_out, quoted
 from jury.cli.progress import Progress
 from jury.cli.writing import aside, print_json
@@ -78,24 +79,25 @@ def _jury(given: Mapping[str, Any]) -> SessionJury:
         for name, fact in (("checks", False), ("facts", True))
         for c in listed(given[name] or ())
     ]
-    return session_jury(
-        names,
-        checks=checks,
-        context=_context(given["context"], given["contexts"] or ()),
-        judges=judges(given["judges"] or ()) or None,
-        options=_options(given["options"] or ()),
-        examples=None if given["examples"] is None else read_examples(given["examples"]),
-        ask=given["ask"],
-        long=given["long"],
-        session_tokens=given["session_tokens"] or SESSION_TOKENS,
-        variables=pairs_of(given["variables"] or ()),
-        replacement_judges=seats(given["stand_ins"] or ()) or None,
-        min_successful_judges=given["min_successful_judges"],
-        repetitions=given["repetitions"],
-        temperature=given["temperature"],
-        max_tokens=given["max_tokens"],
-        timeout_ms=None if given["timeout"] is None else given["timeout"] * 1000,
-    )
+    with as_typed():
+        return session_jury(
+            names,
+            checks=checks,
+            context=_context(given["context"], given["contexts"] or ()),
+            judges=judges(given["judges"] or ()) or None,
+            options=_options(given["options"] or ()),
+            examples=None if given["examples"] is None else read_examples(given["examples"]),
+            ask=given["ask"],
+            long=given["long"],
+            session_tokens=SESSION_TOKENS if given["session_tokens"] is None else given["session_tokens"],
+            variables=pairs_of(given["variables"] or ()),
+            replacement_judges=seats(given["stand_ins"] or ()) or None,
+            min_successful_judges=given["min_successful_judges"],
+            repetitions=given["repetitions"],
+            temperature=given["temperature"],
+            max_tokens=given["max_tokens"],
+            timeout_ms=milliseconds(given["timeout"]),
+        )
 
 
 def judges(asked: Sequence[str]) -> list[Any]:
