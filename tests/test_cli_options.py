@@ -11,6 +11,7 @@ from typer.main import get_command
 
 from jury.cli import app
 from jury.cli.__main__ import main
+from jury.cli.functions import load_function
 
 CHECKS = "def ok(output):\n    return True\n\n\ndef first(response_a):\n    return 'A'\n"
 POINTWISE = ("judge", "rows.jsonl", "-c", "c", "-j", "checks.py:ok")
@@ -121,3 +122,18 @@ def test_errors_name_what_was_typed(
 def test_a_configuration_file_keeps_its_own_words(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "run.yaml").write_text('{"data": "rows.jsonl", "criteria": "c", "judges": ["checks.py:ok"], "limit": 0}')
     assert jury(capsys, "run", "run.yaml")[2] == "error: run.yaml: limit must be a whole number from 1, got 0\n"
+
+
+def test_a_function_named_twice_is_one_judge(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = jury(capsys, *POINTWISE, "-j", "checks.py:ok", "--json")
+    found = json.loads(out)
+    assert (code, found["summary"]["judges"], found["summary"]["calls"]) == (0, ["ok"], 1)
+    assert "judge ok is named 2 times" in err
+
+
+def test_a_file_of_functions_is_read_once_until_it_changes(home: Path) -> None:
+    first = load_function("checks.py:ok")
+    assert load_function("checks.py:ok") is first
+    assert load_function(f"{home}/checks.py:ok") is first
+    (home / "checks.py").write_text(CHECKS.replace("True", "False"))
+    assert load_function("checks.py:ok")("x") is False

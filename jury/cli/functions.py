@@ -15,6 +15,7 @@ from typing import Any
 
 from jury.errors import ConfigError
 
+_read: dict[Path, tuple[bytes, ModuleType]] = {}  # so that a function named twice is one function
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
@@ -48,7 +49,14 @@ def _from_name(name: str) -> ModuleType:
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise ConfigError(f"{path}: no such file")
-    spec = importlib.util.spec_from_file_location(f"jury_judges_{path.stem}", path.resolve())
+    place = path.resolve()
+    try:
+        source = place.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if place in _read and _read[place][0] == source:
+        return _read[place][1]
+    spec = importlib.util.spec_from_file_location(f"jury_judges_{path.stem}", place)
     if spec is None or spec.loader is None:
         raise ConfigError(f"{path}: not a Python file")
     module = importlib.util.module_from_spec(spec)
@@ -59,7 +67,8 @@ def _from_file(path: Path) -> ModuleType:
         loader.exec_module(module)
         return module
 
-    return _run(str(path), execute)
+    _read[place] = source, _run(str(path), execute)
+    return _read[place][1]
 
 
 def _run(name: str, load: Callable[[], ModuleType]) -> ModuleType:
