@@ -341,11 +341,36 @@ def test_a_server_that_is_gone_is_told_and_the_answer_is_kept(label):
     found.page.context.set_offline(True)
     found.page.keyboard.press("1")
     found.page.wait_for_selector("#trouble:not([hidden])")
-    assert "Nothing was stored" in found.page.inner_text("#trouble")
+    assert "Nothing was stored of this one" in found.page.inner_text("#trouble")
     assert found.page.input_value("#note") == "my note"
+    found.page.get_by_role("button", name="Results").click()
+    assert found.page.locator("#desk").is_visible()
     found.page.context.set_offline(False)
     found.press("1")
     assert [(one.value, one.note) for one in found.labels()] == [(True, "my note")]
+
+
+def test_what_is_typed_outlives_a_look_at_the_results_and_an_undo(label):
+    found = label("rubric")
+    found.press("4", "1", "3", "n", "Enter")
+    found.page.keyboard.press("2")
+    found.page.keyboard.press("w")
+    found.page.keyboard.type("half done")
+    found.page.get_by_role("button", name="Results").click()
+    found.page.wait_for_selector("#results .headline")
+    found.page.get_by_role("button", name="Go on", exact=True).click()
+    found.page.wait_for_selector("#blocks .block")
+    assert found.page.input_value("#note") == "half done"
+    assert found.page.locator("#questions input:checked").count() == 1
+    leaves = "!dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+    assert found.page.evaluate(leaves), "the browser asks before it leaves"
+    found.press("u")
+    assert found.page.input_value("#note") == ""
+    found.press("Enter")
+    assert found.page.input_value("#note") == "half done"
+    found.press("1", "3", "n", "Enter")
+    assert [one.note for one in found.labels()] == ["", "half done"]
+    assert not found.page.evaluate(leaves)
 
 
 def test_closing_from_the_page(label):

@@ -4,6 +4,11 @@ import { results } from "./results.js";
 
 const $ = (id) => document.getElementById(id);
 const state = { about: null, view: null, answers: {}, active: 0, busy: false, closed: false, results: false };
+const drafts = new Map(); // by place: what was typed and is not stored yet
+
+const GONE = "The server does not answer: `jury label` was stopped, or this computer slept. Every label before this item is "
+  + "stored. Nothing was stored of this one; what you typed still stands here. Try again; if that does not help, start "
+  + "`jury label` again, which opens a new tab at this item, and copy your note into it.";
 
 // --- the server ---------------------------------------------------------------------------------------------------
 async function ask(path, body) {
@@ -14,7 +19,7 @@ async function ask(path, body) {
   try {
     answer = await fetch(path, { ...options, credentials: "same-origin" });
   } catch {
-    throw { status: 0, told: "The server does not answer. Is `jury label` still running? Nothing was stored; try again." };
+    throw { status: 0, told: GONE };
   }
   if (answer.ok) return answer.json();
   const text = await answer.text();
@@ -29,6 +34,7 @@ function trouble(told) {
   const place = $("trouble");
   place.hidden = !told;
   place.textContent = told ? line(told) : "";
+  if (told) place.scrollIntoView({ block: "nearest" });
 }
 
 function announce(text) {
@@ -91,23 +97,42 @@ const instant = () => !several() && state.about.questions[0].low === undefined;
 
 // --- the item -------------------------------------------------------------------------------------------------------
 async function show(view) {
+  keep();
   state.view = view;
   state.answers = {};
   state.active = 0;
   trouble("");
   progress(view);
-  if (!view.item) return finish();
+  if (!view.item) {
+    $("desk").hidden = true;
+    return finish();
+  }
   state.results = false;
   $("results").hidden = true;
   $("desk").hidden = false;
   $("title").replaceChildren(`Item ${view.item.place + 1} `, make("bdi", { class: "id" }, line(view.item.id)));
   $("blocks").replaceChildren(...view.item.blocks.map((block, at) => blockOf(block, at, view.item.place)));
   verdictOf(view.item.verdict);
-  $("note").value = view.before ? view.before.note : "";
-  questions(view.before ? view.before.answers : {});
+  const filled = drafts.get(view.item.place) ?? view.before;
+  $("note").value = filled?.note ?? "";
+  questions(filled?.answers ?? {});
   $("finish").textContent = "Results";
   window.scrollTo(0, 0);
   $("item").focus({ preventScroll: true });
+}
+
+// What stands there is kept where another item, or the results, take its place.
+function keep() {
+  if (unstored()) drafts.set(state.view.item.place, { answers: state.answers, note: $("note").value });
+}
+
+function blank() {
+  state.answers = {};
+  $("note").value = "";
+}
+
+function unstored() {
+  return Boolean(state.view?.item) && (Boolean($("note").value.trim()) || Object.keys(state.answers).length > 0);
 }
 
 function progress(view) {
@@ -287,13 +312,17 @@ function save() {
       await saved(await ask("/api/label", body));
     } catch (error) {
       if (error.status !== 409) throw error;
-      await show(await ask("/api/next"));
+      const next = await ask("/api/next");
+      blank();
+      await show(next);
       trouble(`That item had a label already, from another window; it was left as it is.`);
     }
   });
 }
 
 async function saved(view) {
+  drafts.delete(state.view.item.place);
+  blank();
   $("saved").textContent = "saved";
   await show(view);
   announce(view.item ? `Saved. Item ${view.item.place + 1}, ${view.done} of ${view.target} done.` : "Saved. All items are labelled.");
@@ -310,13 +339,12 @@ function undo() {
 
 // --- the end --------------------------------------------------------------------------------------------------------
 async function finish() {
+  const found = await ask("/api/findings"); // first: where nobody answers, the item stays
   state.results = true;
   $("desk").hidden = true;
   const place = $("results");
   place.hidden = false;
-  place.replaceChildren(make("p", { class: "notice" }, "Counting …"));
   $("finish").textContent = "Go on";
-  const found = await ask("/api/findings");
   place.replaceChildren(...results(found, state.view, { more, on: toggle, close }));
   window.scrollTo(0, 0);
   place.focus({ preventScroll: true });
@@ -374,6 +402,7 @@ function held(event, work) {
 }
 
 function wire() {
+  addEventListener("beforeunload", (event) => { if (unstored() && !state.closed) event.preventDefault(); });
   document.addEventListener("keydown", typed);
   $("verdict").addEventListener("submit", (event) => { event.preventDefault(); save(); });
   $("undo").addEventListener("click", undo);
