@@ -14,7 +14,7 @@ Keys stand in the environment, never in this file. On the command line a judge m
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import islice
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from jury.errors import ConfigError, install
+from jury.values import inside
 
 FILE = "jury.yaml"
 _DEEPEST, _MOST_NODES = 100, 1_000_000  # of a YAML file, its aliases unfolded
@@ -107,19 +108,13 @@ def parse_yaml(text: str, path: Path, *, what: str = "", first: int = 1) -> Any:
         raise ConfigError(f"{what}{yaml_fault(path, error, first)}") from None
     level, left = [made], _MOST_NODES
     for _ in range(_DEEPEST):
-        level = list(islice((inner for outer in level for inner in _inner(outer)), left))
+        level = list(islice((inner for outer in level for inner in inside(outer)), left))
         left -= len(level)
         if not level:
             return made
         if not left:
             break
     raise ConfigError(f"{what}{path} is not a readable YAML file: its aliases unfold into too much")
-
-
-def _inner(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return cast("dict[Any, Any]", value).values()
-    return cast("list[Any]", value) if isinstance(value, list) else ()
 
 
 def _once() -> Any:

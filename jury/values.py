@@ -33,13 +33,14 @@ def too_deep(value: Any) -> bool:
     """Whether dicts and lists of parsed JSON are nested deeper than 200: more than can be walked on any stack."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH + 1):
-        level = [inner for outer in level for inner in _inner(outer) if isinstance(inner, dict | list)]
+        level = [inner for outer in level for inner in inside(outer) if isinstance(inner, dict | list)]
         if not level:
             return False
     return True
 
 
-def _inner(value: Any) -> Iterable[Any]:
+def inside(value: Any) -> Iterable[Any]:
+    """The values of a dict, the entries of a list, nothing of anything else."""
     if isinstance(value, dict):
         return cast("dict[Any, Any]", value).values()
     return cast("list[Any]", value) if isinstance(value, list) else ()

@@ -14,6 +14,7 @@ FLOORS = (
     (
         "data",
         "scales",
+        "values",
         "config",
         "rubrics.",
         "plain",
@@ -24,7 +25,7 @@ FLOORS = (
         "streams",
         "stats.",
     ),
-    ("values", "shapes", "messages", "names", "namespace", "lookup", "checking", "templates", "prompts", "versions"),
+    ("shapes", "messages", "names", "namespace", "lookup", "checking", "templates", "prompts", "versions"),
     ("parsing", "further", "sessions.", "checks", "declared", "rubrics.library"),
     (
         "providers.base",
