@@ -7,6 +7,7 @@ one that reports.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,21 @@ _OUTCOMES = ("passed", "failed", "error", "xfailed", "xpassed", "skipped")
 @pytest.fixture(autouse=True)
 def _no_shared_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JURY_CACHE", "off")
+
+
+@pytest.fixture
+def bare_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, on a terminal of 80 columns, where the environment names no judge, no key and no colour."""
+    from jury.providers import registry
+
+    for name in ("JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("CI", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    registry.reset()  # scripts are played once through, by their path
+    return tmp_path
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

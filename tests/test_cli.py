@@ -28,7 +28,6 @@ from jury.cli.tables import money, percent
 from jury.cli.tally import Kept, Tally
 from jury.demo import DemoRun, items, pairs
 from jury.errors import ConfigError, MissingExtra
-from jury.providers import registry
 
 ROOT = Path(__file__).parent.parent
 Run = Callable[..., tuple[int, str, str]]
@@ -62,22 +61,9 @@ PAIRS = [
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(bare_folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs the command in a folder with data and judges: (exit code, stdout, stderr)."""
-    for name in (
-        "JURY_JUDGES",
-        "JUDGE_MODEL",
-        "JURY_CONFIG",
-        "OPENAI_API_KEY",
-        "ANTHROPIC_API_KEY",
-        "NO_COLOR",
-        "FORCE_COLOR",
-    ):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.chdir(tmp_path)
-    registry.reset()  # scripts are played once through, by their path
-    write_files(tmp_path)
+    write_files(bare_folder)
 
     def invoke(*arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as stop:

@@ -13,10 +13,8 @@ CHECKS = "def short(output):\n    return len(output) < 3\n\n\ndef first(response
 
 
 @pytest.fixture
-def check(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    for name in ("JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG", "OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
+def check(bare_folder, capsys):
+    tmp_path = bare_folder
     (tmp_path / "rows.csv").write_text(ROWS, "utf-8")
     (tmp_path / "checks.py").write_text(CHECKS, "utf-8")
 

@@ -17,12 +17,9 @@ MARKS = frozenset(ACTING) - {"0", "1", "2", "3", ";", "[", "]", "J", "m", *"titl
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(bare_folder):
     """A finished run whose ids, judges, criteria, texts and reasons are all hostile."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    for name in ("JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG", "NO_COLOR", "FORCE_COLOR"):
-        monkeypatch.delenv(name, raising=False)
+    tmp_path = bare_folder
     replies = [json.dumps({"explanation": ACTING, "value": value}) for value in (True, False)]
     (tmp_path / "replies.json").write_text(json.dumps([*replies, None]))
     rows = [{"id": f"{n}{ACTING}", "input": ACTING, "output": ACTING, "tags": [ACTING]} for n in range(3)]

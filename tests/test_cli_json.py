@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from jury.cli.__main__ import main
-from jury.providers import registry
 from tests.audit.runs import pairwise, pointwise
 
 FUNCTIONS = """
@@ -58,12 +57,9 @@ LINES = ("rubric answer-rubric rows.jsonl -j f.py:scores",)
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def home(bare_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    tmp_path = bare_folder
     monkeypatch.setenv("JURY_CACHE", str(tmp_path / "cache.sqlite"))
-    for name in ("JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG"):
-        monkeypatch.delenv(name, raising=False)
-    registry.reset()
     votes: list[dict[str, Any]] = [{"x": [i % 3 > 0, i % 3 > 0], "y": [i % 2 > 0, True]} for i in range(12)]
     pointwise(tmp_path / "run", votes, labels={i: i % 3 > 0 for i in range(12)})
     pointwise(tmp_path / "other", votes)

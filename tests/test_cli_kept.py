@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from jury.cli.__main__ import main
-from jury.providers import registry
 from jury.store import Label, Run
 
 ROOT = Path(__file__).parent.parent
@@ -50,12 +49,8 @@ LONGER = ("compare", "a.jsonl", "b.jsonl", "-j", "checks.py:longer", "-o", "out"
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.chdir(tmp_path)
-    registry.reset()
+def home(bare_folder: Path) -> Path:
+    tmp_path = bare_folder
     (tmp_path / "checks.py").write_text(JUDGES)
     rows(6)
     sides = {"a": [{"id": n, "question": f"q{n}", "answer": "a" * (n + 1)} for n in range(4)]}

@@ -18,8 +18,8 @@ POINTWISE = ("judge", "rows.jsonl", "-c", "c", "-j", "checks.py:ok")
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def home(bare_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    tmp_path = bare_folder
     monkeypatch.setenv("COLUMNS", "200")
     (tmp_path / "checks.py").write_text(CHECKS)
     (tmp_path / "rows.jsonl").write_text('{"input": "q", "output": "a"}\n')

@@ -24,10 +24,8 @@ ROW = b'{"input": "q", "output": "a"}\n'
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name in ("JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG"):
-        monkeypatch.delenv(name, raising=False)
+def home(bare_folder: Path) -> Path:
+    tmp_path = bare_folder
     (tmp_path / "checks.py").write_text(JUDGES)
     (tmp_path / "rows.jsonl").write_bytes(ROW * 3)
     spec = {"data": "-", "criteria": "c", "judges": ["checks.py:noisy"]}

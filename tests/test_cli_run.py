@@ -23,13 +23,10 @@ YES, NO = '{"explanation": "yes", "value": true}', '{"explanation": "no", "value
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
+def home(bare_folder):
     """A folder with data, a script of replies and a configuration, and the way to change them."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG"):
-        monkeypatch.delenv(name, raising=False)
-    write(tmp_path)
-    return tmp_path
+    write(bare_folder)
+    return bare_folder
 
 
 def write(folder: Path, replies=(YES, NO, YES), rows: int = 3, **config) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from jury.cli.__main__ import main
-from jury.providers import registry
 from tests.servers.answers import http_error, reply
 from tests.servers.provider_server import ProviderServer
 
@@ -40,13 +39,10 @@ PASS = {"evidence": [], "violations": [], "verdict": "PASS"}
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(bare_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs the command in a folder with a session, rules and a template: (exit code, stdout, stderr)."""
-    for name in ("JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
+    tmp_path = bare_folder
     monkeypatch.setenv("JURY_CACHE", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-    registry.reset()
     (tmp_path / "s.jsonl").write_text("".join(json.dumps(m) + "\n" for m in SESSION))
     (tmp_path / "rules.txt").write_text(RULES)
     (tmp_path / "policy.txt").write_text(TEMPLATE)

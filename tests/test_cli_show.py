@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from jury.cli.__main__ import main
-from jury.providers import registry
 from jury.results import EvidenceCheck, Judgment, PanelResult, Usage, Verdict, Vote
 from jury.scales import Boolean, Labels
 from jury.store import Label, Run, RunWriter, StoredItem, StoredResult
@@ -18,13 +17,8 @@ YES, NO = '{"explanation": "it says so", "value": true}', '{"explanation": "it d
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    for name in ("JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG", "NO_COLOR", "FORCE_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-    registry.reset()
-    return tmp_path
+def home(bare_folder):
+    return bare_folder
 
 
 def jury(capsys, *arguments: str) -> tuple[int, str, str]:

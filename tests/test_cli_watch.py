@@ -34,12 +34,8 @@ DEAD = 2**22 + 1  # above what Linux gives to a process
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    for name in ("CI", "NO_COLOR", "FORCE_COLOR", "JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
+def home(bare_folder):
+    return bare_folder
 
 
 def jury(capsys, *arguments: str) -> tuple[int, str, str]:

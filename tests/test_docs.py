@@ -24,15 +24,12 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
-def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
+def test_the_blocks_of_a_page_run(page, bare_folder, monkeypatch):
     """The blocks of a page run one after the other in one namespace, as a reader would type them.
 
     `<!-- needs keys -->` before a block means that its jury would call a provider: it runs without keys and
     with the network closed, so its judges fail, and the block must run all the same.
     """
-    monkeypatch.chdir(tmp_path)
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "JURY_JUDGES", "JUDGE_MODEL", "JURY_CONFIG"):
-        monkeypatch.delenv(name, raising=False)
 
     def refuse(*args, **kwargs):
         raise OSError("a documented block must not reach the network")

@@ -38,11 +38,8 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 
 
 @pytest.fixture
-def clean(monkeypatch, tmp_path):
-    for name in ("JURY_CONFIG", "JURY_JUDGES", "JUDGE_MODEL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def clean(bare_folder):
+    return bare_folder
 
 
 def test_the_environment_comes_before_the_file(clean, monkeypatch):
