@@ -241,6 +241,8 @@ def test_an_own_body_and_what_it_cost(monkeypatch):
     [
         ({"error": "no memory"}, "server_error"),
         ({"text": "four"}, "bad_body"),
+        (Answer(b'{"output": "fou'), "bad_body"),  # cut: no text to be judged
+        (Answer(b"four"), "bad_body"),
         (http_error(404), "not_found"),
         (Answer(b""), "empty"),
     ],
@@ -250,6 +252,17 @@ def test_an_address_that_fails(answer, kind):
         found = made(Target(TargetSpec.of({"url": url_of(server), "output": "output", "retries": 0})))
     assert found.output.target_error is not None
     assert found.output.target_error.kind == kind
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+@pytest.mark.parametrize("body", ['{"output": "vi\u00e9r"}', "vi\u00e9r"])
+def test_what_an_address_says_is_read_right_or_not_at_all(encoding, body):
+    with json_server(Answer(body.encode(encoding))) as server:
+        found = made(Target(TargetSpec.of({"url": url_of(server), "retries": 0}))).output
+    known = encoding.startswith("utf-8") or (encoding == "utf-16" and body.startswith("{"))
+    assert (found.text, found.target_error and found.target_error.kind) == (
+        ("viér", None) if known else ("", "bad_body")
+    )
 
 
 def test_an_address_that_is_busy_is_asked_again(monkeypatch):

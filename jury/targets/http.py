@@ -38,18 +38,25 @@ class HttpTarget(OpenAIProvider):
         return Call("openai_chat", self.endpoint.base_url, dict(request.settings.extra))
 
     def _read(self, call: Call, request: Request, answer: Any, lost: tuple[str, ...], structured: bool) -> Reply:
-        text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else str(answer)
-        if not text.strip():
+        if not answer.strip():
             raise ProviderError("empty", "the answer is blank")
         try:
-            data: Any = json.loads(text)
+            data: Any = json.loads(answer)
         except (ValueError, RecursionError):
+            text = _text(answer)
             if text.lstrip().startswith("<"):
                 raise ProviderError("bad_body", f"the answer is {complaints.read(text).message}") from None
             return Reply(text)
         if isinstance(data, Mapping) and complaints.is_error(data):
             raise faults.from_status(200, None, data, structured=False, secrets=self._secrets)
-        return Reply(text, data={"body": data}, usage=_usage(data))
+        return Reply("", data={"body": data}, usage=_usage(data))
+
+
+def _text(answer: bytes | str) -> str:
+    try:
+        return answer if isinstance(answer, str) else answer.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ProviderError("bad_body", "the answer is neither JSON nor a text in UTF-8") from None
 
 
 def _usage(data: Any) -> Usage | None:

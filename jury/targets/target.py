@@ -198,15 +198,14 @@ class Target:
             if not reply.text.strip():
                 return Output(error=TargetError("the reply is blank", "empty"), model=self._named(reply.model))
             return Output(reply.text, model=self._named(reply.model))
-        if reply.data is None:  # a plain text
-            return self._of(reply.text, "the reply is")
-        body: Any = reply.data["body"]
+        body: Any = reply.text if reply.data is None else reply.data["body"]
         if self.spec.output is not None:
             try:
                 body = _walk(body, self.spec.output)
             except (KeyError, IndexError, TypeError, ValueError):
-                told = TargetError(f"the reply has no {self.spec.output}", "bad_body")
-                return Output(error=told, model=self._named())
+                told = f"the reply has no {self.spec.output}"
+                told = f"{told}: it is no JSON" if reply.data is None else told
+                return Output(error=TargetError(told, "bad_body"), model=self._named())
         elif isinstance(body, Mapping) and self._reading.key in body:
             body = cast("Mapping[str, Any]", body)[self._reading.key]
         return self._of(body, "the reply is")
