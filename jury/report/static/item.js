@@ -124,11 +124,13 @@ function partBadge(part) {
 
 function panelParts(item, show) {
   if (!(item.parts || []).length) return null;
-  const rows = item.parts.map((part) => el("tr", {}, el("th", { scope: "row" }, own(part.key)), el("td", {}, partBadge(part)),
-    el("td", { class: "num" }, part.agreement === null || part.agreement === undefined ? "n/a" : `${Math.round(100 * part.agreement)}%`),
-    el("td", {}, reason("span", part.explanation || "", show))));
-  return block("By criterion", sideways("By criterion", el("table", {},
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Criterion"), el("th", { scope: "col" }, "Panel"), el("th", { scope: "col", class: "num" }, "Alike"), el("th", { scope: "col" }, "Why"))),
+  const heads = ["Criterion", "Panel", "Alike", "Why"];
+  const cell = (at, ...inner) => el("td", { class: heads[at] === "Alike" ? "num" : null, "data-head": heads[at] }, ...inner);
+  const rows = item.parts.map((part) => el("tr", {}, el("th", { scope: "row" }, own(part.key)), cell(1, partBadge(part)),
+    cell(2, part.agreement === null || part.agreement === undefined ? "n/a" : `${Math.round(100 * part.agreement)}%`),
+    part.explanation ? cell(3, reason("span", part.explanation, show)) : el("td", {})));
+  return block("By criterion", sideways("By criterion", el("table", { class: "stack" },
+    el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", class: head === "Alike" ? "num" : null }, head)))),
     el("tbody", {}, rows))));
 }
 
