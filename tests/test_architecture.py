@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -159,7 +160,9 @@ def test_floors_name_only_what_exists():
         assert exists or room in coming, f"{room} is on a floor but not in the house"
 
 
-def test_the_list_of_the_runners_modules_is_whole():
-    told = ast.get_docstring(ast.parse((ROOT / "runner" / "__init__.py").read_text("utf-8"))) or ""
-    for path in (ROOT / "runner").glob("*.py"):
-        assert path.stem == "__init__" or path.name in told, f"{path.name} is not in the list of runner/__init__.py"
+@pytest.mark.parametrize("folder", ["cli", "sessions", "providers", "rubrics", "runner", "targets"])
+def test_the_first_lines_of_a_folder_name_all_that_lives_there(folder):
+    told = ast.get_docstring(ast.parse((ROOT / folder / "__init__.py").read_text("utf-8"))) or ""
+    modules = {path.name for path in (ROOT / folder).glob("*.py")} - {"__init__.py"}
+    assert {name for name in modules if not re.search(rf"\b{re.escape(name)}", told)} == set()
+    assert set(re.findall(r"\w+\.py\b", told)) - modules == set()

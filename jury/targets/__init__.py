@@ -4,6 +4,7 @@ spec.py       `TargetSpec`: a function, a model, or an address, from a text, a m
 target.py     `Target`: one item in, one output or error out, with what it cost
 http.py       `HttpTarget`: an address that takes JSON and gives JSON
 sessions.py   what an agent gives back, as a session
+usage.py      what a function reports of its cost
 """
 
 from __future__ import annotations
