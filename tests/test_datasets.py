@@ -367,6 +367,27 @@ def test_a_saved_dataset_whose_notes_are_damaged(tmp_path: Path, name: str, cont
 # --- frames
 
 
+def test_what_an_iterable_raises_is_a_fault_of_the_data() -> None:
+    def cursor() -> Any:
+        yield {"a": 1}
+        raise OSError("the database is gone")
+
+    found = rows(cursor())
+    assert next(found).values == {"a": 1}
+    with pytest.raises(DataError, match=r"row 2: the data raised .*the database is gone") as caught:
+        next(found)
+    assert isinstance(caught.value.__cause__, OSError)
+
+
+def test_a_value_that_cannot_be_written_is_told() -> None:
+    held: list[Any] = []
+    held.append(held)
+    for value in (held, 10**5000):
+        assert fault([{"id": value}]).kind == "wrong_type"  # pyright: ignore[reportArgumentType]
+        with pytest.raises(DataError, match="digits"):
+            to_item(Row({"output": "a", "error": value}))
+
+
 class FakePolars:
     def iter_rows(self, *, named: bool) -> Any:
         assert named

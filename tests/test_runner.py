@@ -487,6 +487,29 @@ def test_data_nested_too_deep_ends_the_pass_with_a_word(kind, tmp_path):
     assert "item deep: its data is nested too deep" in str(report.fault)
 
 
+def test_data_that_raise_in_the_middle_end_the_pass_and_lose_no_call(tmp_path):
+    read = asyncio.Event()
+
+    def cursor():
+        yield {"id": "a", "output": "x", "note": 10**4000}
+        yield {"id": "b", "output": "y"}
+        read.set()
+        raise OSError("the database is gone")
+
+    async def judge(output):
+        await read.wait()
+        return True
+
+    report = run_sync(RunSpec(cursor(), {"criteria": "c", "judges": [judge]}, cache=False), tmp_path / "cursor")
+    assert "the database is gone" in str(report.fault)
+    assert (report.finished, report.totals["n_pass"]) == (False, 2)
+
+    rows = [{"id": "a", "output": "x"}, {"id": "long", "output": "y", "note": 10**5000}]
+    report = run_sync(RunSpec(rows, {"criteria": "c", "judges": [lambda output: True]}, cache=False), tmp_path / "long")
+    assert "item long: a whole number has more digits" in str(report.fault)
+    assert report.totals["n_pass"] == 1
+
+
 @pytest.mark.parametrize("harm", [None, "old", "torn"])
 def test_a_finished_run_makes_nothing_of_rows_that_it_knows(tmp_path, monkeypatch, harm):
     """Also where the index was lost: the first start after that looks at each item, the next one at none."""

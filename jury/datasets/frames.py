@@ -14,7 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
-from jury.errors import DataError, MissingExtra
+from jury.errors import DataError, JuryError, MissingExtra
+from jury.redaction import told
 
 Record = tuple[int, Mapping[str, Any]]
 _BATCH = 1024
@@ -94,11 +95,23 @@ def read_frame(frame: Any) -> Iterator[Record]:
         kind = type(cast("Any", frame)).__name__
         raise DataError(f"rows come from a path, a frame or an iterable of mappings, not from a {kind}", "unreadable")
     else:
-        for number, row in enumerate(cast("Iterable[Any]", frame), 1):
+        for number, row in enumerate(_given(cast("Iterable[Any]", frame)), 1):
             if not isinstance(row, dict) and not isinstance(row, Mapping):  # the usual kind is told faster
                 message = f"row {number}: a row must be a mapping, this is a {type(row).__name__}"
                 raise DataError(message, "not_object", line=number)
             yield number, _record(cast("Mapping[str, Any]", row))
+
+
+def _given(data: Iterable[Any]) -> Iterator[Any]:
+    """What an iterable of the caller's gives. What it raises is a fault of the data: in a run, calls in flight end."""
+    number = 0
+    try:
+        for number, row in enumerate(data, 1):  # noqa: B007 - how far it came
+            yield row
+    except JuryError:
+        raise
+    except Exception as error:
+        raise DataError(f"row {number + 1}: the data raised {told(error)}", "unreadable", line=number + 1) from error
 
 
 def _stream(arrow: Any, file: Path) -> Iterator[Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
 from jury.data import DataPoint, Output, ResponsePair, TargetError
 from jury.datasets.columns import Fields, fields_of, find, need
-from jury.datasets.row import Row, id_text
+from jury.datasets.row import Row, id_text, json_text
 from jury.errors import DataError
 from jury.messages import text_of, to_messages, to_output
 
@@ -152,4 +151,4 @@ def _context(value: Any) -> str | None:
 def _text(value: Any) -> str:
     if value is None or isinstance(value, str):
         return value or ""
-    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    return json_text(value, indent=2)

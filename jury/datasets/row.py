@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
+from jury.errors import DataError
 from jury.frozen import frozen
 
 
@@ -35,5 +36,14 @@ def id_text(value: Any) -> str | None:
     """An id as every results file writes it: number 1 and text "1" are the same; null and blank are no id."""
     if value is None:
         return None
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = value if isinstance(value, str) else json_text(value)
     return text if text.strip() else None
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """A value as JSON; what JSON does not know as its text. Raises `DataError`."""
+    try:
+        return json.dumps(value, ensure_ascii=False, indent=indent, default=str)
+    except (ValueError, RecursionError):
+        told = "holds itself, is nested too deeply or has a whole number of more digits than can be written"
+        raise DataError(f"a value {told}", "wrong_type") from None

@@ -158,6 +158,8 @@ def _digest(name: Any, kept: Mapping[str, Any], more: str) -> str:
         text = encode(shown)
     except RecursionError:
         raise DataError(f"item {name}: its data is nested too deep to be kept (or holds itself)", "too_deep") from None
+    except DataError as error:
+        raise DataError(f"item {name}: {error}", error.kind) from None
     return digest(f"{text}\0{more}".encode("utf-8", "surrogatepass"))
 
 

@@ -30,11 +30,18 @@ _DECODER = json.JSONDecoder()
 
 
 def encode(value: Mapping[str, Any]) -> str:
-    """A JSON object on one line. NaN and infinities become null, what JSON does not know becomes its text."""
+    """A JSON object on one line. NaN and infinities become null, what JSON does not know becomes its text.
+
+    Raises `DataError` for a number that cannot be written.
+    """
     try:
         return _ENCODER.encode(value)
     except ValueError:
-        return json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"), default=str)
+        finite = _finite(value)
+    try:
+        return json.dumps(finite, ensure_ascii=False, separators=(",", ":"), default=str)
+    except ValueError:  # Python writes whole numbers of up to 4300 digits
+        raise DataError("a whole number has more digits than can be written", "wrong_type") from None
 
 
 def decode(text: str) -> Any:
