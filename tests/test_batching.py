@@ -436,6 +436,54 @@ def test_a_reply_with_odd_line_breaks_is_one_reply(tmp_path, server, vendor):
     assert {j.judgment.verdict.explanation for j in Run.open(tmp_path).judgments()} == {said}
 
 
+def torn(text):
+    lines = text.split("\n")
+    return "\n".join([lines[0], lines[1][:40], *lines[2:]])
+
+
+def test_a_line_that_stays_torn_costs_its_own_answer_alone(tmp_path, server):
+    looks = []
+    server.spoil = lambda text: looks.append(text) or torn(text)
+    judge = JudgeSpec("openai/gpt-5-mini", provider=OpenAIProvider(api_key="k", base_url=f"{server.url}/v1"), id="j")
+    spec = spec_of(judge, budget=1.0)
+    report, said = batched(spec, tmp_path, server)
+    assert (report.answered, report.failed, len(looks)) == (4, 1, 2)
+    assert sum("1 line cannot be read" in text for text in said) == 1
+    history = Run.open(tmp_path).manifest.history
+    assert any(line.get("unsure", 0) > 0 for line in history)  # nobody knows what the torn answer did cost
+    server.spoil = str
+    again, _ = batched(spec, tmp_path, server)
+    assert (again.asked, again.answered) == (1, 1)
+
+
+@pytest.mark.parametrize("spoil", [torn, lambda text: text[:-40], lambda text: "<html>busy</html>\n" * 5])
+def test_results_that_are_torn_on_their_way_are_looked_at_again(tmp_path, server, vendor, spoil):
+    looks = []
+
+    def once(text):
+        looks.append(text)
+        return spoil(text) if len(looks) == 1 else text
+
+    server.spoil = once
+    report, said = batched(spec_of(vendor), tmp_path, server)
+    assert (report.answered, report.failed, server.submitted) == (5, 0, 1)
+    assert sum("it is looked at again" in text for text in said) == 1
+
+
+@pytest.mark.parametrize("spoil", [lambda text: "\n".join(text.split("\n")[:3])[:-40], lambda text: "no\n" * 5])
+def test_results_that_were_cut_short_are_never_taken_for_all(tmp_path, server, spoil):
+    looks = []
+
+    def thrice(text):
+        looks.append(text)
+        return spoil(text) if len(looks) < 4 else text
+
+    server.spoil = thrice
+    judge = JudgeSpec("openai/gpt-5-mini", provider=OpenAIProvider(api_key="k", base_url=f"{server.url}/v1"), id="j")
+    assert batched(spec_of(judge), tmp_path, server)[0].answered == 5
+    assert len(looks) == 4
+
+
 def test_the_budget_holds_for_batches(tmp_path, server, vendor):
     report, _ = batched(spec_of(vendor, budget=0.0), tmp_path, server)
     assert (report.batches, report.unsent) == (0, 5)

@@ -48,8 +48,9 @@ class BatchApi(Protocol):
 
     async def state(self, batch: str) -> State: ...
 
-    async def lines(self, batch: str) -> list[Mapping[str, Any]]:
-        """What came back, as the vendor's lines."""
+    async def lines(self, batch: str, asked: int | None = None) -> list[Mapping[str, Any]]:
+        """What came back, as the vendor's lines. Where it cannot be read, `ProviderError`; of a batch of `asked`
+        requests a few torn lines are passed over if nothing but them is wrong with it."""
         ...
 
     async def find(self, token: str, since: datetime, count: int, known: Collection[str]) -> str | None:
@@ -156,13 +157,13 @@ class OpenAIBatches:
         why = "; ".join(str(getattr(e, "message", "")) for e in told[:3])
         return State(found.status, found.status in _OPENAI_DONE, why)
 
-    async def lines(self, batch: str) -> list[Mapping[str, Any]]:
+    async def lines(self, batch: str, asked: int | None = None) -> list[Mapping[str, Any]]:
         client = await self._provider.sdk()
         with self._provider.translating():
             found = await client.batches.retrieve(batch)
             files = [f for f in (found.output_file_id, found.error_file_id) if f]
             texts = [(await client.files.content(f)).text for f in files]
-        return [line for text in texts for line in _lines(text)]
+        return _lines(texts, asked)
 
     async def find(self, token: str, since: datetime, count: int, known: Collection[str]) -> str | None:
         client = await self._provider.sdk()
@@ -193,10 +194,13 @@ class AnthropicBatches:
             found = await client.messages.batches.retrieve(batch)
         return State(found.processing_status, found.processing_status == "ended")
 
-    async def lines(self, batch: str) -> list[Mapping[str, Any]]:
+    async def lines(self, batch: str, asked: int | None = None) -> list[Mapping[str, Any]]:
         client = await self._provider.sdk()
-        with self._provider.translating():
-            return [line.model_dump(mode="json") async for line in await client.messages.batches.results(batch)]
+        try:
+            with self._provider.translating():
+                return [line.model_dump(mode="json") async for line in await client.messages.batches.results(batch)]
+        except ValueError:  # the SDK reads it line by line and cannot go on after a torn one
+            raise ProviderError("bad_body", "a line of the results is no JSON", retry=True) from None
 
     async def find(self, token: str, since: datetime, count: int, known: Collection[str]) -> str | None:
         client = await self._provider.sdk()
@@ -211,12 +215,17 @@ def _size(counts: Any) -> int:
     return counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
 
 
-def _lines(text: str) -> list[Mapping[str, Any]]:
+def _lines(texts: Sequence[str], asked: int | None) -> list[Mapping[str, Any]]:
     made: list[Mapping[str, Any]] = []
-    for line in text.split("\n"):  # of line breaks JSON escapes this one alone: replies may hold the others
+    torn: list[ProviderError] = []
+    for line in "\n".join(texts).split("\n"):  # of line breaks JSON escapes this one alone: replies may hold others
         if line.strip():
-            value: Any = bodies.decode(line)
-            made.append(_object(value))
+            try:
+                made.append(_object(bodies.decode(line)))
+            except ProviderError as error:
+                torn.append(error)
+    if torn and not (len(torn) < len(made) and len(made) + len(torn) == asked):  # cut short, or no results at all
+        raise torn[0]
     return made
 
 

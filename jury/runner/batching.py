@@ -111,6 +111,7 @@ class _Batches:
         self.open = still_open(told)
         self._under_way = {str(q["key"]) for n in self.open for q in self._questions(n)}
         self._taken = self._taken_before()
+        self._torn: set[int] = set()  # batches whose results could not be read once
         if budget is not None:
             budget.hold(sum(float(batch.get("most") or 0.0) for batch in self.open.values()), owed=True)
 
@@ -195,10 +196,12 @@ class _Batches:
             name = f"batch {number} ({batch['id']})"
             try:
                 state = await api.state(batch["id"])
-                lines = await api.lines(batch["id"]) if state.done else []
+                lines = await self._lines(api, number) if state.done else []
             except ProviderError as error:
                 if not error.retry:
                     raise
+                if error.kind == "bad_body":
+                    self._torn.add(number)
                 self.say(f"{name}: {error}; it is looked at again")
                 continue
             if not state.done:
@@ -210,6 +213,19 @@ class _Batches:
             self.say(f"{name}: {why}, {self.report.answered - before:,} of {int(batch['count']):,} answered")
             for kind, (n, detail) in sorted(failures.items(), key=lambda one: -one[1][0]):
                 self.say(f"{name}: {n:,} x {kind}: {detail[:_LONGEST]}")
+
+    async def _lines(self, api: BatchApi, number: int) -> list[Mapping[str, Any]]:
+        """What came back. What cannot be read the second time either will not be read the third time."""
+        batch = self.open[number]
+        if number not in self._torn:
+            return await api.lines(batch["id"])
+        lines = await api.lines(batch["id"], int(batch["count"]))
+        torn = int(batch["count"]) - len(lines)
+        if torn > 0:
+            self.say(
+                f"batch {number} ({batch['id']}): {count(torn, 'line')} cannot be read: what is missing is asked again"
+            )
+        return lines
 
     def _take_in(
         self, number: int, lines: Sequence[Mapping[str, Any]], api: BatchApi, why: str
@@ -228,7 +244,9 @@ class _Batches:
                     n, first = failures.get(failure.kind, (0, failure.detail))
                     failures[failure.kind] = n + 1, first
         if self._budget is not None:
-            self._budget.release(float(self.open[number].get("most") or 0.0), self.writer.cost - cost)
+            most, known = float(self.open[number].get("most") or 0.0), self.writer.cost - cost
+            unread = number in self._torn and len(lines) < len(asked)  # paid for, and nobody knows how much
+            self._budget.release(most, max(most, known) if unread else known)
         failed = len(asked) - answered
         self._note(number, state="collected", answered=answered, failed=failed)
         self.report = replace(self.report, answered=self.report.answered + answered, failed=self.report.failed + failed)

@@ -30,6 +30,7 @@ class BatchServer:
         self.lines: list[dict[str, Any]] = []
         self.drop_next_create = False  # the batch is made, and the answer about it is lost
         self.ending = "completed"
+        self.spoil: Callable[[str], str] = str  # what becomes of the results on their way
         self.vendor_created = STAMP
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
@@ -172,9 +173,9 @@ def _handler(server: BatchServer) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             parts = self.path.partition("?")[0].split("/")
             if self.path.startswith("/v1/files/"):
-                return self._send(server.files[parts[3]].encode(), "application/octet-stream")
+                return self._send(server.spoil(server.files[parts[3]]).encode(), "application/octet-stream")
             if parts[-1] == "results":
-                return self._send(server.results(parts[-2]).encode(), "application/x-jsonl")
+                return self._send(server.spoil(server.results(parts[-2])).encode(), "application/x-jsonl")
             if parts[-1] == "batches":
                 vendor = "anthropic" if "messages" in parts else "openai"
                 data = [server.shown(n) for n, b in reversed(server.batches.items()) if b["vendor"] == vendor]
