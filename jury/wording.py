@@ -71,6 +71,15 @@ def dollars(amount: float) -> str:
     return f"${amount:.{places}f}"
 
 
+def bracket(low: float, high: float) -> str:
+    """The 95% interval of a share on a terminal, in per cent.
+
+    >>> bracket(0.747, 0.8834)
+    '[74.7, 88.3]'
+    """
+    return f"[{100 * low:.1f}, {100 * high:.1f}]"
+
+
 def counted(counts: Iterable[tuple[str, int]]) -> str:
     """Outcomes with how many there are, by the words of `outcome` or of a winner.
 

@@ -43,7 +43,7 @@ def test_the_ending_of_the_file_says_the_format(
     path = tmp_path / "new" / name
     assert called("report", folder, "-o", path) == 0
     assert path.read_text("utf-8").startswith(start)
-    assert "pass rate 75% (40.9% to 92.9%), coverage 88.9%, 9 items" in capfd.readouterr().err.replace("\n", " ")
+    assert "pass rate 75% [40.9, 92.9], coverage 88.9%, 9 items" in capfd.readouterr().err.replace("\n", " ")
     assert [p.name for p in path.parent.iterdir()] == [name]
 
 

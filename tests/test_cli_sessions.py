@@ -222,7 +222,7 @@ def test_checks_by_code_beside_a_judge_and_alone(run: Run, tmp_path: Path) -> No
     code, out, _ = run("session", "-", "s.jsonl", "--check", "checks.py:answered", "-o", "out")
     said = json.loads(out)
     assert (code, said["verdict"], said["check"]) == (0, "PASS", "answered")
-    rate = "1 pass; pass rate 100% (95%: 21% to 100%), coverage 100%"
+    rate = "1 pass; pass rate 100% [20.7, 100.0], coverage 100%"
     assert run("counts", "out")[1].startswith(f"all: 1 item\n  answered: {rate}")
     (tmp_path / "ill.py").write_text("def ill(session):\n    return session.final\n")
     code, out, _ = run("session", "-", "s.jsonl", "--check", "ill.py:ill")
@@ -464,7 +464,7 @@ def test_audit_injection(run: Run, tmp_path: Path) -> None:
     )
     code, out, _ = run("audit", "injection", "policy", "-j", "weak.py:weak")
     assert code == 1
-    assert "  note\n    weak: 1 of 2 moved (95%: 9% to 91%), 1 to PASS" in out
+    assert "  note\n    weak: 1 of 2 moved [9.5, 90.5], 1 to PASS" in out
     assert "  all attacks\n    weak: 1 of 20 moved" in out
 
     code, out, _ = run("audit", "injection", "policy", "-j", "weak.py:firm", "--json")

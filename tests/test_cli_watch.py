@@ -11,11 +11,14 @@ import socket
 import subprocess
 import sys
 import time
+from io import StringIO
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
+from jury.cli import watching
 from jury.cli.__main__ import main
 from jury.cli.following import Following, count_items, is_written
 from jury.cli.pace import Pace, lasting
@@ -293,6 +296,24 @@ def test_lines_are_not_more_often_than_asked(home):
     assert lines[-1].endswith("-m jury show runs/check")  # as this one was called
     assert lines[-2].startswith("40 of 40 items · pass rate 90%")
     assert len(lines) == len(set(lines))
+
+
+def test_a_long_name_leaves_room_for_how_far_it_is_and_nothing_is_cut(home):
+    name = "a-run-with-a-name-that-fills-the-line-of-a-narrow-terminal"
+    with RunWriter(home / name) as writer:
+        writer.save(manifest("pointwise", ["x"], Boolean(), finished=False))
+        for item, passed in (("i0", True), ("i1", False), ("i2", None)):
+            add(writer, item, passed)
+        one = Watch(Following(home / name), 5.0, 0.0, total=40)
+        assert one.seen.look()
+        console = Console(file=StringIO(), width=60)
+        with watching._Live(one, console) as live:
+            console.print(live._drawn())
+    shown = console.file.getvalue()
+    assert all(len(line) <= 60 for line in shown.splitlines())
+    assert "… ━" in shown
+    assert "3 of 40 items" in shown
+    assert " ".join(one.line.split(" · ")[2].split()) in " ".join(shown.split())
 
 
 @pytest.mark.parametrize("no_color", [False, True])

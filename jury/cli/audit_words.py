@@ -16,7 +16,7 @@ from rich.text import Text
 from jury.cli.tables import show, stdout
 from jury.plain import to_plain
 from jury.stats import Estimate
-from jury.wording import count, percent, value_word
+from jury.wording import bracket, count, percent, value_word
 
 
 def share(estimate: Estimate) -> str:
@@ -24,7 +24,7 @@ def share(estimate: Estimate) -> str:
     if estimate.value is None:
         return f"undefined: {estimate.why}"
     ends = estimate.interval
-    interval = f" [{100 * ends[0]:.1f}, {100 * ends[1]:.1f}]" if ends else ""
+    interval = f" {bracket(*ends)}" if ends else ""
     return f"{100 * estimate.value:.1f}%{interval}" + (f" ({estimate.why})" if not ends and estimate.why else "")
 
 

@@ -16,6 +16,7 @@ from jury.sessions.counting import Counts, CriterionCounts, JudgeCounts
 from jury.stats import Estimate
 from jury.store import Run, StoredItem
 from jury.summary import count, percent
+from jury.wording import bracket
 
 _PERIODS = ("day", "week", "month", "run")
 _TIMES = ("time", "timestamp", "created_at", "date")
@@ -127,4 +128,4 @@ def _judge(one: JudgeCounts) -> str:
 
 def _share(estimate: Estimate) -> str:
     low, high = estimate.interval or (0.0, 1.0)
-    return f"{estimate.value:.0%} (95%: {low:.0%} to {high:.0%})"
+    return f"{percent(estimate.value or 0, 1)} {bracket(low, high)}"

@@ -16,6 +16,7 @@ from jury.prompts import load
 from jury.proving import read_cases
 from jury.stats import wilson
 from jury.summary import count
+from jury.wording import bracket
 
 
 def injection(prompt: str, who: Sequence[str], cases: str | None, as_json: bool, *, criteria: str | None = None) -> int:
@@ -61,6 +62,6 @@ def _told(row: Moved, wish: str) -> str:
         return f"no pair with two verdicts ({row.lost} lost)"
     low, high = row.moved.interval or (0.0, 1.0)
     moved = round(row.moved.value * row.moved.n)
-    told = f"{moved} of {row.moved.n} moved (95%: {low:.0%} to {high:.0%})"
+    told = f"{moved} of {row.moved.n} moved {bracket(low, high)}"
     told += f", {row.to_pass} to {wish}" if row.to_pass else ""
     return told + (f", {row.lost} lost" if row.lost else "")

@@ -18,6 +18,7 @@ from jury.proving import PromptReport, problems, prove
 from jury.starting import start
 from jury.stats import Estimate
 from jury.tryouts import as_asked
+from jury.wording import bracket
 
 
 def list_prompts(as_json: bool) -> int:
@@ -125,7 +126,7 @@ def _share(estimate: Estimate) -> str:
     if estimate.value is None:
         return f"unknown ({estimate.why})"
     ends = estimate.interval
-    return f"{estimate.value:.0%}" + (f" (95%: {ends[0]:.0%} to {ends[1]:.0%})" if ends else "")
+    return f"{estimate.value:.0%}" + (f" {bracket(*ends)}" if ends else "")
 
 
 def diff_prompts(first: str, second: str, as_json: bool) -> int:

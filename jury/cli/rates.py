@@ -9,7 +9,7 @@ from jury.cli import tables
 from jury.runner.totals import Totals
 from jury.stats import wilson
 from jury.summary import beside
-from jury.wording import counted
+from jury.wording import bracket, counted
 
 
 def quoted(text: str) -> str:
@@ -35,7 +35,7 @@ def rate_words(totals: Totals) -> str:
     if ends is None:
         return "undefined"
     tie, half = (totals.counts["tie"], 2) if totals.kind == "pairwise" else (0, 1)
-    return f"{tables.percent(half * good + tie, half * rated)} [{100 * ends[0]:.1f}, {100 * ends[1]:.1f}]"
+    return f"{tables.percent(half * good + tie, half * rated)} {bracket(*ends)}"
 
 
 def count_words(totals: Totals) -> str:

@@ -16,6 +16,7 @@ from jury.report.seeds import seed_lines
 from jury.rubrics.seeds import FORMATS as SEED_FORMATS
 from jury.store import Run
 from jury.summary import count
+from jury.wording import bracket, percent
 
 _ENDINGS = {".html": "html", ".htm": "html", ".md": "md", ".json": "json", ".csv": "csv", ".xml": "junit"}
 PAGE = "report.html"
@@ -40,8 +41,10 @@ def report(
         if path is not None:
             _write(path, content)
             head = made.head
-            rate = f"{head.rate_name} {head.rate.text}, coverage {head.coverage.text}"
-            progress.say(f"{path}: {rate}, {count(head.total, 'item')}")
+            rate, (low, high) = head.rate, (head.rate.low, head.rate.high)
+            told = rate.text if low is None or high is None else f"{percent(rate.value or 0, 1)} {bracket(low, high)}"
+            told = f"{head.rate_name} {told}, coverage {head.coverage.text}"
+            progress.say(f"{path}: {told}, {count(head.total, 'item')}")
     if path is None:
         _print(content)
     return exits.OK if made.head.answered else exits.NO_RESULT

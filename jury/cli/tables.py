@@ -16,7 +16,7 @@ from jury.cli.consoles import Careful
 from jury.cli.tally import Kept, Several, Tally
 from jury.results import Comparison, PairVote, PanelResult, Usage, Vote
 from jury.summary import Summary, WinRate, beside, outcome
-from jury.wording import count, counted, dollars, flips, percent, reason, reasons, shorten, visible
+from jury.wording import bracket, count, counted, dollars, flips, percent, reason, reasons, shorten, visible
 
 NARROWEST = 12  # columns for the reasons; below, -o DIR has them
 WIDEST = 110  # columns; wider lines are hard to read
@@ -167,7 +167,7 @@ def interval(good: float, rated: int) -> str:
     from jury.stats.intervals import wilson
 
     found = wilson(good, rated)
-    return f" [{100 * (found.low or 0):.1f}, {100 * (found.high or 0):.1f}]"
+    return f" {bracket(found.low or 0, found.high or 0)}"
 
 
 def money(usage: Usage | None, calls: int, *, free: bool = False, unpriced: Collection[str] = ()) -> str:

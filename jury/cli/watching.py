@@ -30,6 +30,7 @@ from jury.store.manifest import near_run
 
 POLL_S = 0.5
 _BAR = 24
+_NAME = 12  # columns that the folder's name has at least
 _SHORTEST_S = 1.0  # between two lines, at the beginning
 
 
@@ -175,12 +176,13 @@ class _Lines(AbstractContextManager["_Lines"]):
 
 
 class _Live(AbstractContextManager["_Live"]):
-    """Three lines that are drawn over."""
+    """A few lines that are drawn over."""
 
     def __init__(self, watch: Watch, console: Console) -> None:
         from rich.live import Live
 
         self._watch = watch
+        self._console = console
         self._live: Any = Live(console=console, auto_refresh=False, transient=True, redirect_stderr=False)
 
     def __enter__(self) -> _Live:
@@ -193,10 +195,13 @@ class _Live(AbstractContextManager["_Live"]):
     def _drawn(self) -> Group:
         watch = self._watch
         head = Table.grid(padding=(0, 1, 0, 0))
+        head.add_column(max_width=max(_NAME, self._console.width - _BAR - len(watch.counted) - 3))
+        head.add_column()
+        head.add_column()
         name = Text(str(watch.seen.folder), style="bold", no_wrap=True, overflow="ellipsis")
         bar = ProgressBar(total=watch.total, completed=watch.seen.done, width=_BAR) if watch.total else ""
         head.add_row(name, bar, Text(watch.counted, no_wrap=True))
-        lines = [Text(" · ".join(part), no_wrap=True, overflow="ellipsis") for part in watch.parts if part]
+        lines = [Text(" · ".join(part)) for part in watch.parts if part]
         return Group(head, *lines)
 
     def __exit__(self, *_: object) -> None:
