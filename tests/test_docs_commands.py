@@ -1,8 +1,8 @@
 """Every `jury ...` line of the README and of docs/ runs, as typed, against a local server in the place of providers.
 
 The folder holds what the pages speak of: data files, configurations, earlier runs. Left out are, by what they are,
-lines that wait: for a person (`jury label`, `jury watch`), for a batch (which has servers and tests of its own), and
-the demo, which CI runs with its real model.
+lines that wait: `jury watch`, for a batch (which has servers and tests of its own), and the demo, which CI runs with its
+real model. What people would say to `jury label` comes from a file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.servers.obliging import server as obliging_server
 ROOT = Path(__file__).parent.parent
 PAGES = [p for p in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if p.name != "cli.md"]
 LINE = re.compile(r"^(?: {4}|\$ )?(jury [a-z].*)$", re.MULTILINE)
-WAITING = ("label", "watch", "demo")
+WAITING = ("watch", "demo")
 JUDGES = "openai/gpt-5-mini,anthropic/claude-haiku-4-5"
 FINE = (0, 1, 4)  # fine, below a mark, undecided: what the data decides; 2 and 3 are mistakes of the page
 
@@ -35,7 +35,9 @@ def lines(page: Path) -> list[str]:
         command = shlex.join(
             shlex.split(re.sub(r"-j (\.\.\.|a,b,c)", f"-j {JUDGES}", text).replace(" ITEM", " i1"), comments=True)
         )
-        if command.split()[1] not in WAITING and "--batch" not in command:
+        if command.split()[1] == "label":  # what a person would say comes from a file
+            found.append(f"jury calibrate {command.split()[2]} --labels labels.csv --sampled random --keep-labels")
+        elif command.split()[1] not in WAITING and "--batch" not in command:
             found.append(command)
     return found
 
@@ -62,6 +64,10 @@ def furnish(folder: Path, env: dict[str, str]) -> None:
     _write(folder / "answers.jsonl", rows)
     _write(folder / "pairs.jsonl", pairs)
     _write(folder / "session.jsonl", session)
+    _write(folder / "capitals.jsonl", rows[:3])
+    (folder / "judges.py").write_text(
+        "def names_the_capital(output, expected_output):\n    return output == expected_output\n"
+    )
     (folder / "week23").mkdir()
     _write(folder / "week23" / "one.jsonl", session)
     _write(folder / "contest.jsonl", [
