@@ -1,8 +1,8 @@
 """Every `jury ...` line of the README and of docs/ runs, as typed, against a local server in the place of providers.
 
 The folder holds what the pages speak of: data files, configurations, earlier runs. Left out are, by what they are,
-lines that wait: `jury watch`, for a batch (which has servers and tests of its own), and the demo, which CI runs with its
-real model. What people would say to `jury label` comes from a file.
+lines that wait: `jury watch`, for a batch (which has servers and tests of its own), and the demo, which CI runs with
+its real model. What people would say to `jury label` comes from a file.
 """
 
 from __future__ import annotations
