@@ -239,3 +239,24 @@ def test_a_killed_command_goes_on_where_it_was(home: Path, jury: Jury, how: sign
     assert (code, "40 passed" in out, err) == (0, True, "")
     assert len(calls()) - asked == 40 - done
     assert json.loads(Path("out/summary.json").read_text())["complete"] is True
+
+
+@pytest.mark.parametrize("name", ["items.jsonl", "outputs.jsonl", "results.jsonl", "shown.jsonl"])
+@pytest.mark.parametrize("more", [(), ("--overwrite",)])
+def test_the_data_is_never_a_file_of_its_run_folder(jury: Jury, name: str, more: tuple[str, ...]) -> None:
+    data = json.dumps({"id": "r1", "input": "q", "output": "xx"})  # without a line end: a torn end to a run
+    Path(name).write_text(data)
+    for file in (name, f"{name[:4]}*.jsonl"):
+        code, _, err = jury("judge", file, "-c", "c", "-j", "checks.py:short", "-o", ".", *more)
+        assert (code, "choose another folder" in err) == (2, True)
+    assert (Path(name).read_text(), Path("lock").exists(), calls()) == (data, False, [])
+
+
+@pytest.mark.parametrize("name", ["items.jsonl", "outputs.jsonl", "manifest.json"])
+@pytest.mark.parametrize("more", [(), ("--overwrite",)])
+def test_files_that_are_of_no_run_stay(jury: Jury, home: Path, name: str, more: tuple[str, ...]) -> None:
+    (home / "out").mkdir()
+    (home / "out" / name).write_text('{"name": "mine"}')
+    code, _, err = jury(*SHORT, *more)
+    assert (code, name in err, calls()) == (2, True, [])
+    assert (home / "out" / name).read_text() == '{"name": "mine"}'

@@ -252,7 +252,7 @@ def test_a_run_folder_of_a_like_name_is_told(tmp_path, monkeypatch):
 
 def test_files_without_a_manifest_are_not_overwritten(tmp_path):
     (tmp_path / "items.jsonl").write_text("{}\n")
-    with pytest.raises(DataError, match="without manifest"):
+    with pytest.raises(DataError, match=r"holds items\.jsonl, but no manifest\.json"):
         RunWriter(tmp_path)
 
 
@@ -671,3 +671,15 @@ def test_what_came_after_the_keys_were_read_is_found(tmp_path):
         writer._index.flush()
         assert writer.has("k9")
         assert writer.known("i2") is not None
+
+
+@pytest.mark.parametrize("name", ["lock", "index.sqlite", "at-risk.json"])
+@pytest.mark.parametrize("text", ["theirs", ""])
+def test_what_a_link_points_to_is_not_written_over(tmp_path, name, text):
+    theirs, folder = tmp_path / "theirs", tmp_path / "run"
+    theirs.write_text(text)
+    folder.mkdir()
+    (folder / name).symlink_to(theirs)
+    with pytest.raises(DataError, match=f"{name}: a symbolic link") as told, RunWriter(folder) as writer:
+        writer.at_risk.note(1.0)
+    assert (told.value.kind, theirs.read_text()) == ("unwritable", text)

@@ -22,6 +22,7 @@ from jury.runner.governors import Governors
 from jury.store import Run, clear
 from jury.store.index import RESULTS
 from jury.store.manifest import FILE
+from jury.store.writer import FILES
 
 
 async def interruptible(spec: RunSpec, folder: Path, say: Callable[[str], None], **options: Any) -> RunReport:
@@ -73,6 +74,15 @@ def ask(
     for change in report.changes:
         progress.say(f"changed since the last time: {change}")
     return report
+
+
+def check_apart(folder: Path, *data: str | None) -> None:
+    """Raises `ConfigError` where the data, a pattern too, is a file that the run would write, empty or take away."""
+    for file in data:
+        asked = Path(file).resolve() if file else None
+        for own in ((folder / name).resolve() for name in (*FILES, SUMMARY)):
+            if asked is not None and (own == asked or (own.exists() and own.match(str(asked)))):
+                raise ConfigError(f"{file}: a run in {folder} writes a file of that name: choose another folder")
 
 
 def kept(folder: Path, ids: set[str] | None, n: int) -> Iterator[tuple[int, PanelResult | Comparison]]:

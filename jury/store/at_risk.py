@@ -11,7 +11,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from jury.store.lines import parse, unwritable
+from jury.store.lines import check_no_link, parse, unwritable
 
 FILE = "at-risk.json"
 _WIDTH = 48  # always as long, so that one write leaves no half number
@@ -38,6 +38,7 @@ class AtRisk:
         line = f'{{"dollars":{dollars:.9f}'.ljust(_WIDTH) + "}\n"
         try:
             if self._fd is None:
+                check_no_link(self.path)
                 self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
             os.lseek(self._fd, 0, os.SEEK_SET)
             os.write(self._fd, line.encode())

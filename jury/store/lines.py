@@ -217,6 +217,13 @@ def parse(data: bytes) -> dict[str, Any] | None:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
+def check_no_link(path: Path) -> None:
+    """Raises `DataError` for a symbolic link where a file is written over: what it points to is somebody's."""
+    if path.is_symlink():
+        told = f"{path}: a symbolic link, and what it points to would be written over: remove it, or use another folder"
+        raise DataError(told, "unwritable", file=str(path))
+
+
 def unwritable(path: Path, error: OSError) -> DataError:
     """A clear word for a full disk, a read-only folder and their like."""
     reason = {

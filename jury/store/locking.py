@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from jury.errors import DataError
-from jury.store.lines import unwritable
+from jury.store.lines import check_no_link, unwritable
 
 FILE = "lock"
 
@@ -23,6 +23,7 @@ class FolderLock(AbstractContextManager["FolderLock"]):
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
+        check_no_link(self._path)
         try:
             self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from jury.errors import DataError
+from jury.store.lines import check_no_link
 
 logger = logging.getLogger("jury.store")
 _VERSION = 4
@@ -36,7 +37,11 @@ def private() -> sqlite3.Connection:
 
 
 def opened(path: Path) -> sqlite3.Connection:
-    """The index file; a new one where it is missing, damaged or of another version. On a full disk a private one."""
+    """The index file; a new one where it is missing, damaged or of another version. On a full disk a private one.
+
+    Raises `DataError`: `locked`, `unwritable`.
+    """
+    check_no_link(path)
     for attempt in range(2):
         try:
             db = sqlite3.connect(path, timeout=1, isolation_level=None)

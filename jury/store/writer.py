@@ -16,6 +16,7 @@ from jury.store.at_risk import AtRisk
 from jury.store.index import FILE as INDEX
 from jury.store.index import ITEMS, JUDGMENTS, RESULTS, Index, Known, short
 from jury.store.lines import Appender, unwritable
+from jury.store.locking import FILE as LOCK
 from jury.store.locking import FolderLock
 from jury.store.manifest import FILE, RunManifest
 from jury.store.outputs import OUTPUTS, StoredOutput
@@ -25,6 +26,8 @@ from jury.store.tables import remove
 
 logger = logging.getLogger("jury.store")
 _T = TypeVar("_T")
+_RECORDS = (ITEMS, JUDGMENTS, OUTPUTS, SHOWN, RESULTS)
+FILES = (FILE, *_RECORDS, AT_RISK, INDEX, LOCK)  # what a run writes into its folder, or over
 SYNC_S = 5.0  # at most this much work is lost when the machine itself fails
 
 
@@ -187,7 +190,8 @@ class RunWriter(AbstractContextManager["RunWriter"]):
 def clear(path: str | Path) -> None:
     """Takes the run out of a folder, so that another can begin there; what else it holds stays.
 
-    Raises `DataError`: `locked`, `unwritable`, or `in_use` where people labelled it or batches of it were sent.
+    Raises `DataError`: `locked`, `unwritable`, `format` where its files are those of no run, or `in_use` where people
+    labelled it or batches of it were sent.
     """
     folder = Path(path)
     if not folder.is_dir():
@@ -195,8 +199,10 @@ def clear(path: str | Path) -> None:
     for name in ("labels.jsonl", "batches.jsonl"):
         if _size(folder / name):
             raise DataError(f"{folder} is not emptied, since it holds {name}: choose another folder", "in_use")
+    if (folder / FILE).exists() or _held(folder) not in (None, RESULTS):  # results alone: of an earlier version
+        _manifest(folder)
     with FolderLock(folder):
-        for name in (FILE, f"{FILE}.damaged", ITEMS, JUDGMENTS, OUTPUTS, SHOWN, RESULTS, AT_RISK):
+        for name in (AT_RISK, *_RECORDS, f"{FILE}.damaged", FILE):  # the manifest last: till then it is a run
             try:
                 (folder / name).unlink(missing_ok=True)
             except OSError as error:
@@ -219,15 +225,15 @@ def _manifest(folder: Path) -> RunManifest | None:
     """The manifest that is there, None in a new folder. One that was damaged is put aside: what was judged is known by
     the questions, and a new one is made."""
     file = folder / FILE
-    runs = any(_size(folder / n) for n in (ITEMS, JUDGMENTS, RESULTS))
+    held = _held(folder)
     if not file.exists():
-        if runs:
-            raise DataError(f"{folder}: files of a run without {FILE}: choose another folder", "format")
+        if held:
+            raise DataError(f"{folder} holds {held}, but no {FILE} of a run: choose another folder", "format")
         return None
     try:
         return RunManifest.read(folder)
     except DataError as error:
-        if error.kind != "bad_json" or not runs:
+        if error.kind != "bad_json" or not held:
             raise
         aside = folder / f"{FILE}.damaged"
         try:
@@ -236,6 +242,11 @@ def _manifest(folder: Path) -> RunManifest | None:
             raise unwritable(aside, why) from None
         logger.warning("%s cannot be read; it is kept as %s and made anew, without the history", file, aside.name)
         return None
+
+
+def _held(folder: Path) -> str | None:
+    """The first file that is called as one of a run and is not empty."""
+    return next((name for name in _RECORDS if _size(folder / name)), None)
 
 
 def _size(path: Path) -> int:
