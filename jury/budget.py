@@ -198,8 +198,9 @@ class Purse:
             budget.give_back(most)
             raise
 
-    def settle(self, reserved: float, cost: float | None, calls: int = 1) -> float | None:
-        """What they did cost, as far as anybody knows. `cost`: what they say themselves."""
+    def settle(self, reserved: float, cost: float | None, calls: int = 1, *, unreadable: bool = False) -> float | None:
+        """What they did cost, as far as anybody knows. `cost`: what they say themselves; `unreadable`: they say
+        something of it, so they are not free."""
         known = (self._most or 0.0) * calls if cost is None and self._most is not None else cost
         if self._budget is None:
             return known
@@ -207,14 +208,18 @@ class Purse:
             self._budget.settle(reserved, known)
         elif known:
             self._budget.release(0.0, known)
+        if known is None and unreadable:
+            self._close("tells a usage that cannot be read and says no max_cost")
         if known is not None and known > reserved + 1e-9:
             stated = "says no max_cost" if self._most is None else f"has max_cost {self._most:g}"
-            self._budget.close(
-                f"{self._whose} did cost {dollars(known)} and {stated}, so the budget cannot be held: say what one "
-                "call costs at most (max_cost, in US dollars)"
-            )
+            self._close(f"did cost {dollars(known)} and {stated}")
         self._told()
         return known
+
+    def _close(self, why: str) -> None:
+        if self._budget is not None:
+            mend = "say what one call costs at most (max_cost, in US dollars)"
+            self._budget.close(f"{self._whose} {why}, so the budget cannot be held: {mend}")
 
     def lost(self, reserved: float) -> None:
         """They were given up: nobody knows what they did cost."""

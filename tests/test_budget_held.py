@@ -262,3 +262,31 @@ def test_what_functions_cost_counts_in_commands_without_a_folder(
         )
         assert ("says no max_cost" in err) == (file == "silent.py")
         asked.unlink()
+
+
+@pytest.mark.parametrize("usage", [{"cost": "0.5"}, {"cost": float("nan")}, "half a dollar"])
+@pytest.mark.parametrize("kind", ["plain", "rubric"])
+def test_a_cost_that_cannot_be_read_is_not_taken_for_nothing(tmp_path: Path, usage: Any, kind: str) -> None:
+    asked: list[str] = []
+
+    def judge(output: str) -> dict[str, Any]:
+        asked.append(output)
+        return {**({"value": True} if kind == "plain" else {"clear": 4}), "usage": usage}
+
+    criteria = {"criteria": "c"} if kind == "plain" else {"rubric": {"criteria": [{"key": "clear", "scale": "1-5"}]}}
+    rows = [{"id": str(i), "output": f"o{i}"} for i in range(20)]
+    spec = RunSpec(rows, {**criteria, "judges": [JudgeSpec(function=judge, id="f")]}, cache=False, budget=5.0)
+    report = asyncio.run(run(spec, tmp_path / "silent"))
+    assert (len(asked), report.totals["reasons"].get("budget")) == (1, 19)
+    asked.clear()
+    stated = replace(spec, jury={**criteria, "judges": [JudgeSpec(function=judge, id="f", max_cost=1.0)]})
+    report = asyncio.run(run(stated, tmp_path / "stated"))
+    assert (len(asked), report.spent) == (5, 5.0)
+
+
+def test_what_a_rubric_function_tells_of_its_cost_counts(tmp_path: Path) -> None:
+    rubric = {"criteria": [{"key": "clear", "scale": "1-5"}]}
+    judge = JudgeSpec(function=lambda output: {"clear": 4, "usage": {"cost": 0.25}}, id="f", max_cost=0.5)
+    rows = [{"id": str(i), "output": f"o{i}"} for i in range(3)]
+    spec = RunSpec(rows, {"rubric": rubric, "judges": [judge]}, cache=False, budget=5.0)
+    assert asyncio.run(run(spec, tmp_path)).spent == 0.75

@@ -43,6 +43,7 @@ OBJECTS = ("data", "row", "prompt")
 _OPTIONAL = ("input", "expected_output", "question", "reference")  # what an item may lack
 _NEAR = 0.85  # of difflib's likeness: `outputs` is no name for the whole case
 _RESULT_KEYS = frozenset({"value", "explanation", "abstain", "evidence", "usage"})
+UNREADABLE = Usage(1)  # by identity: a function did tell what it cost, and nobody can read it
 _USAGE = ("calls", "input_tokens", "output_tokens", "cached_input_tokens", "cost")
 
 
@@ -133,33 +134,34 @@ def _required(function: Callable[..., Any], name: str) -> bool:
 
 def read_result(result: Any, scale: Scale) -> tuple[Verdict, Usage | None]:
     """What a function returned, as a verdict. Off-contract values are `error` verdicts, never clamped or guessed."""
+    usage, fault = usage_of(cast("Mapping[str, Any]", result).get("usage") if isinstance(result, Mapping) else None)
+    if fault is not None:
+        return fault, usage
     try:
-        return _read(result, scale)
+        return _read(result, scale), usage
     except ReplyError as error:
-        return Verdict("error", failure=Failure(error.kind, error.detail)), None
+        return Verdict("error", failure=Failure(error.kind, error.detail)), usage
 
 
-def _read(result: Any, scale: Scale) -> tuple[Verdict, Usage | None]:
+def _read(result: Any, scale: Scale) -> Verdict:
     if isinstance(result, Verdict):
-        return _own_verdict(result, scale), None
+        return _own_verdict(result, scale)
     explanation: Any = ""
     evidence: tuple[str, ...] = ()
-    usage: Usage | None = None
     abstain = False
     if isinstance(result, Mapping):
         given = cast("Mapping[str, Any]", result)
         unknown = [k for k in given if k not in _RESULT_KEYS]
         if unknown:
             raise _wrong(f"unknown keys {unknown}; known are {sorted(_RESULT_KEYS)}")
-        usage = read_usage(given.get("usage"))
         explanation, abstain = given.get("explanation"), bool(given.get("abstain", False))
         evidence = _evidence(given.get("evidence"))
         result = given.get("value")
     elif isinstance(result, tuple) and len(cast("tuple[Any, ...]", result)) == 2:
         result, explanation = cast("tuple[Any, Any]", result)
     if abstain or result is None:
-        return Verdict("abstained", explanation=_text(explanation), evidence=evidence), usage
-    return _scored(result, scale, _text(explanation), evidence), usage
+        return Verdict("abstained", explanation=_text(explanation), evidence=evidence)
+    return _scored(result, scale, _text(explanation), evidence)
 
 
 def _scored(given: Any, scale: Scale, explanation: str, evidence: tuple[str, ...]) -> Verdict:
@@ -217,6 +219,14 @@ def _fields(given: Any) -> dict[str, Any]:
     if not isinstance(fields, dict):
         raise _wrong(f"fields that are no mapping: {type(given).__name__}")
     return cast("dict[str, Any]", fields)
+
+
+def usage_of(given: Any) -> tuple[Usage | None, Verdict | None]:
+    """What a judge function tells it did cost; `UNREADABLE`, and the error verdict for it, where that is no usage."""
+    try:
+        return read_usage(given), None
+    except ReplyError as error:
+        return UNREADABLE, Verdict("error", failure=Failure(error.kind, error.detail))
 
 
 def read_usage(given: Any) -> Usage | None:

@@ -20,6 +20,7 @@ from jury.keys import function_name
 from jury.messages import text_of, to_messages
 from jury.panel import Panel
 from jury.parsing import given_object
+from jury.providers.function import usage_of
 from jury.results import CriterionResult, Failure, Judgment, PanelStatus, Reason, Usage, Verdict, Vote
 from jury.rubrics.criterion import Criterion
 from jury.rubrics.outcome import RubricOutcome, outcome
@@ -153,9 +154,11 @@ class RubricMethod:
             detail = f"a judge function returns a score for each criterion, got {type(value).__name__}"
             return Verdict("error", failure=Failure("wrong_type", detail)), None
         given = dict(cast("Mapping[str, Any]", value))
-        usage = given.pop("usage", None)
+        usage, fault = usage_of(None if "usage" in self.rubric.keys else given.pop("usage", None))
+        if fault is not None:
+            return fault, usage
         scores = {k: _scored(self.rubric[k], v) if k in self.rubric.keys else v for k, v in given.items()}
-        return self._read(None, scores, None), usage if isinstance(usage, Usage) else None
+        return self._read(None, scores, None), usage
 
     def verdict(self, reply: RubricReply, only: str | None = None) -> Verdict:
         """A reply as one verdict: a part for each criterion, and the value that the scores imply.

@@ -17,6 +17,7 @@ from jury.budget import Purse
 from jury.cache import Cache
 from jury.errors import DataError, ProviderError
 from jury.keys import Question
+from jury.providers.function import UNREADABLE
 from jury.results import Failure, Judgment, Order, Usage, Verdict
 from jury.store import RunWriter, StoredJudgment
 from jury.store.lines import encode, parse
@@ -187,7 +188,7 @@ async def paid(purse: Purse | None, question: Question, ask: Callable[[], Awaita
         purse.lost(reserved)
         raise
     said = made.usage.cost if made.usage is not None else None
-    cost = purse.settle(reserved, said)
+    cost = purse.settle(reserved, said, unreadable=made.usage is UNREADABLE)
     if cost is None or cost == said:
         return made
     return replace(made, usage=replace(made.usage or Usage(1), cost=cost))

@@ -18,7 +18,7 @@ from jury.formats import ReplyFormat
 from jury.judge import Prompt
 from jury.parsing import given_object
 from jury.prompts import PromptSpec
-from jury.providers.function import read_result
+from jury.providers.function import UNREADABLE, read_result
 from jury.results import Failure, Usage, Verdict
 from jury.sessions.events import Session
 from jury.sessions.legacy import LegacyTemplate, is_legacy
@@ -252,7 +252,10 @@ def joint_format(criteria: Sequence[SessionCriterion]) -> ReplyFormat:
             return Verdict("error", failure=Failure("wrong_type", detail)), None
         given = cast("Object", value)
         lacking = Verdict("error", failure=Failure("missing_field", "the function said nothing about it"))
-        return _whole({c.key: c.result(given[c.key])[0] if c.key in given else lacking for c in criteria}), None
+        told = {c.key: c.result(given[c.key]) if c.key in given else (lacking, None) for c in criteria}
+        usages = [usage for _, usage in told.values() if usage is not None]
+        usage = UNREADABLE if any(u is UNREADABLE for u in usages) else Usage.total(usages) if usages else None
+        return _whole({key: verdict for key, (verdict, _) in told.items()}), usage
 
     return ReplyFormat(joint_schema(specs), read, result, "NA", criterion=joint_key(criteria))
 
