@@ -29,16 +29,20 @@ class Kept(Generic[V]):
         if entry is not None and entry[0]() is owner:
             return entry[1]
         key, kept = id(owner), self._by_id
-        for other, (reference, _) in list(kept.items()):
-            if (living := reference()) is None or self._over(living):
-                kept.pop(other, None)
+        for other, entry in kept.copy().items():  # a copy in one step: meanwhile owners may go, and threads may look
+            if (living := entry[0]()) is None or self._over(living):
+                self._drop(other, entry[0])
 
         def gone(reference: ref[Any]) -> None:
-            if key in kept and kept[key][0] is reference:  # another one may live at the same address by now
-                del kept[key]
+            self._drop(key, reference)
 
         made = kept[key] = (ref(owner, gone), self._make())
         return made[1]
+
+    def _drop(self, key: int, reference: ref[Any]) -> None:
+        entry = self._by_id.get(key)
+        if entry is not None and entry[0] is reference:  # another one may live at the same address by now
+            self._by_id.pop(key, None)
 
     def clear(self) -> None:
         self._by_id.clear()

@@ -7,6 +7,7 @@ what is rendered (system and user text), so that an edit without a new version s
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from collections.abc import Mapping
@@ -82,7 +83,14 @@ def load(name_or_path: str | Path) -> PromptSpec:
     """A prompt by its shipped name or by the path of its folder or file. Raises `ConfigError`."""
     if not isinstance(cast("Any", name_or_path), str | Path):
         raise ConfigError(f"a prompt is named by a text or a path, got {type(name_or_path).__name__}")
-    there = bool(name_or_path) and os.path.exists(name_or_path)  # False, too, for what can be no path
+    try:
+        there = bool(name_or_path) and bool(os.stat(name_or_path))
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EPERM, errno.ELOOP):  # something is there, or nobody may know
+            raise ConfigError(f"{name_or_path}: cannot be read: {error.strerror}") from None
+        there = False
+    except ValueError:  # what can be no path
+        there = False
     return read(Path(name_or_path)) if there else shipped(str(name_or_path))
 
 

@@ -204,3 +204,12 @@ def test_words_that_begin_alike_have_no_probability():
 
 def test_without_odds_the_written_word_counts():
     assert reply({}, text="false") == {"explanation": "One word, no reasons: false.", "value": False}
+
+
+@pytest.mark.parametrize("said", ["这个回答是正确的" * 8, "好 " + "这个回答是正确的" * 8])
+def test_reasons_in_a_script_without_blanks_are_kept(said):
+    schema = {"properties": {"value": {"type": "boolean"}, "explanation": {"type": "string", "maxLength": len(said)}}}
+    reply = json.dumps({"value": True, "explanation": said})
+    assert json.loads(whole_words(reply, schema))["explanation"] == f"{said}…"
+    whole = json.dumps({"value": True, "explanation": f"{said[1:]}。"})
+    assert whole_words(whole, schema) == whole

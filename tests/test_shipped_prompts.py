@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from jury.data import DataPoint, Output
+from jury.errors import ConfigError
 from jury.namespace import known, pointwise
 from jury.prompts import PromptSpec, load, names
 from jury.proving import problems
@@ -179,3 +180,12 @@ def test_the_two_shipped_rubrics():
     assert four.keys == ("correctness", "completeness", "instruction_following", "clarity")
     assert four.decide(dict.fromkeys(four.keys, 3)).passed is False
     assert four.decide({**dict.fromkeys(four.keys, 3), "correctness": 4}).passed is True
+
+
+def test_a_prompt_that_is_there_and_cannot_be_reached_is_not_called_unknown(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(ConfigError, match="loop: cannot be read"):
+        load(tmp_path / "loop")
+    for name in ("nowhere.md", "x" * 5000, "a\0b"):
+        with pytest.raises(ConfigError, match="no prompt named"):
+            load(name)

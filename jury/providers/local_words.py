@@ -19,6 +19,7 @@ _ONE_LINE = {
     "x-guidance": {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": ", "lenient": True}
 }
 _CHARACTERS_PER_TOKEN = 2  # at least, in what a model writes
+_ENDS = (".", "!", "?", "。", "！", "？")
 _TOKEN = 10  # characters; a text that ends so close below its bound had no room for the next word
 
 
@@ -82,9 +83,11 @@ def whole_words(text: str, schema: Mapping[str, Any]) -> str:
 
 
 def _whole(said: str, bound: int) -> str:
-    if len(said) < bound - _TOKEN or said.endswith((".", "!", "?")):
+    if len(said) < bound - _TOKEN or said.endswith(_ENDS):
         return said
-    return said.rpartition(" ")[0].rstrip(" ,;:.") + "…"
+    head, _, last = said.rpartition(" ")
+    whole = said if len(last) > 2 * _TOKEN else head  # not every script puts blanks between its words
+    return whole.rstrip(" ,;:.") + "…"
 
 
 def longest(schema: Any) -> int:
