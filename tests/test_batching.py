@@ -456,6 +456,13 @@ def test_a_line_that_stays_torn_costs_its_own_answer_alone(tmp_path, server):
     assert (again.asked, again.answered) == (1, 1)
 
 
+def test_of_two_answers_one_may_stay_torn(tmp_path, server):
+    server.spoil = torn
+    judge = JudgeSpec("openai/gpt-5-mini", provider=OpenAIProvider(api_key="k", base_url=f"{server.url}/v1"), id="j")
+    report, _ = batched(spec_of(judge, rows=ROWS[:2]), tmp_path, server)
+    assert (report.answered, report.failed) == (1, 1)
+
+
 @pytest.mark.parametrize("spoil", [torn, lambda text: text[:-40], lambda text: "<html>busy</html>\n" * 5])
 def test_results_that_are_torn_on_their_way_are_looked_at_again(tmp_path, server, vendor, spoil):
     looks = []

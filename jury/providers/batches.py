@@ -224,7 +224,7 @@ def _lines(texts: Sequence[str], asked: int | None) -> list[Mapping[str, Any]]:
                 made.append(_object(bodies.decode(line)))
             except ProviderError as error:
                 torn.append(error)
-    if torn and not (len(torn) < len(made) and len(made) + len(torn) == asked):  # cut short, or no results at all
+    if torn and not (len(torn) <= len(made) and len(made) + len(torn) == asked):  # cut short, or no results at all
         raise torn[0]
     return made
 
