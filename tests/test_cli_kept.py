@@ -260,3 +260,15 @@ def test_files_that_are_of_no_run_stay(jury: Jury, home: Path, name: str, more: 
     code, _, err = jury(*SHORT, *more)
     assert (code, name in err, calls()) == (2, True, [])
     assert (home / "out" / name).read_text() == '{"name": "mine"}'
+
+
+def test_two_other_files_are_not_mixed_with_those_of_the_folder(jury: Jury, home: Path) -> None:
+    jury(*LONGER)
+    (home / "c.jsonl").write_text((home / "b.jsonl").read_text().replace("bb", "cccc"))
+    other = ("compare", "a.jsonl", "c.jsonl", *LONGER[3:])
+    before = Path("out/results.jsonl").read_bytes()
+    code, _, err = jury(*other)
+    assert (code, "holds results on a.jsonl and b.jsonl, not a.jsonl and c.jsonl" in err) == (2, True)
+    assert Path("out/results.jsonl").read_bytes() == before
+    assert jury("compare", str(home / "a.jsonl"), "b.jsonl", *LONGER[3:])[0] == 0
+    assert jury(*other, "--overwrite")[0] == 0

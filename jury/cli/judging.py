@@ -64,6 +64,8 @@ class _Run:
     def _kept(self, folder: Path, progress: RunProgress) -> None:
         asked, ids = self.asked, self.items.ids()
         keeping.check_apart(folder, asked.file, asked.other)
+        if asked.other and not asked.overwrite:
+            keeping.check_pair(folder, asked.file, asked.other)
         progress.start(None if ids is None else len(ids))
         spec = _spec(asked, self.jury)
         report = keeping.ask(spec, self.jury, folder, progress, overwrite=asked.overwrite, force=asked.force)

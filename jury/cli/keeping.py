@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -83,6 +84,18 @@ def check_apart(folder: Path, *data: str | None) -> None:
         for own in ((folder / name).resolve() for name in (*FILES, SUMMARY)):
             if asked is not None and (own == asked or (own.exists() and own.match(str(asked)))):
                 raise ConfigError(f"{file}: a run in {folder} writes a file of that name: choose another folder")
+
+
+def check_pair(folder: Path, *files: str) -> None:
+    """Raises `ConfigError` where the last pass compared two other files: as rows, they name no file in the manifest."""
+    try:
+        said: Any = json.loads((folder / SUMMARY).read_bytes())
+        before = [str(said[key]) for key in ("file", "file_b")]
+    except (OSError, ValueError, LookupError, TypeError):
+        return
+    if [Path(f).resolve() for f in before] != [Path(f).resolve() for f in files]:
+        told = f"{' and '.join(before)}, not {' and '.join(files)}"
+        raise ConfigError(f"{folder} holds results on {told}: choose another folder, or --overwrite")
 
 
 def kept(folder: Path, ids: set[str] | None, n: int) -> Iterator[tuple[int, PanelResult | Comparison]]:
