@@ -9,13 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jury.cli.__main__ import main
 from jury.store import Label, Run
+from tests.command import jury as command_line
 
 ROOT = Path(__file__).parent.parent
 Jury = Callable[..., tuple[int, str, str]]
@@ -62,13 +63,7 @@ def home(bare_folder: Path) -> Path:
 
 @pytest.fixture
 def jury(home: Path, capsys: pytest.CaptureFixture[str]) -> Jury:
-    def called(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as left:
-            main(arguments)
-        out, err = capsys.readouterr()
-        return int(left.value.code or 0), out, err
-
-    return called
+    return partial(command_line, capsys)
 
 
 def rows(n: int, name: str = "rows.jsonl") -> None:

@@ -10,8 +10,8 @@ import pytest
 from typer.main import get_command
 
 from jury.cli import app
-from jury.cli.__main__ import main
 from jury.cli.functions import load_function
+from tests.command import jury
 
 CHECKS = "def ok(output):\n    return True\n\n\ndef first(response_a):\n    return 'A'\n"
 POINTWISE = ("judge", "rows.jsonl", "-c", "c", "-j", "checks.py:ok")
@@ -26,13 +26,6 @@ def home(bare_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "session.json").write_text('[{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]')
     (tmp_path / "run.yaml").write_text('{"data": "rows.jsonl", "criteria": "c", "judges": ["checks.py:ok"]}')
     return tmp_path
-
-
-def jury(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-    out, err = capsys.readouterr()
-    return int(left.value.code or 0), out, err
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jury.cli.__main__ import main
 from jury.providers import registry
+from tests.command import jury
 from tests.servers.answers import reply
 from tests.servers.provider_server import ProviderServer
 
@@ -46,13 +47,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     (tmp_path / "s.jsonl").write_text('{"role": "user", "content": "q"}\n{"role": "assistant", "content": "a"}\n')
     (tmp_path / "rules.txt").write_text("1. Be kind.\n")
 
-    def go(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as left:
-            main(arguments)
-        out, err = capsys.readouterr()
-        return int(left.value.code or 0), out, err
-
-    return go
+    return partial(jury, capsys)
 
 
 COMMANDS = {

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from jury.cli.__main__ import main
+from tests.command import jury
 
 JUDGES = "def noisy(output):\n    print('noise')\n    return 'a' in output, 'looked'\n"
 ROW = b'{"input": "q", "output": "a"}\n'
@@ -31,13 +31,6 @@ def home(bare_folder: Path) -> Path:
     spec = {"data": "-", "criteria": "c", "judges": ["checks.py:noisy"]}
     (tmp_path / "pipe.yaml").write_text(json.dumps(spec))
     return tmp_path
-
-
-def jury(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-    out, err = capsys.readouterr()
-    return int(left.value.code or 0), out, err
 
 
 class Piped:
