@@ -152,7 +152,7 @@ class Rule:
 
 @frozen
 class Decision:
-    """A panel's outcome on one item, before it becomes a result."""
+    """A panel's outcome on one item, before it becomes a result. `deciding`: how many votes decided."""
 
     status: PanelStatus
     value: Value
@@ -165,6 +165,7 @@ class Decision:
     std: float | None = None
     confidence: float | None = None
     confidence_source: str | None = None
+    deciding: int = 0
 
 
 def decide(votes: Sequence[Ballot], rule: Rule, quorum: int, seats: int, *, single: bool = False) -> Decision:
@@ -181,7 +182,8 @@ def decide(votes: Sequence[Ballot], rule: Rule, quorum: int, seats: int, *, sing
     else:
         outcome = rule.combine(values, [v.weight for v in deciding])
     if outcome.value is None:
-        return Decision("inconclusive", INCONCLUSIVE, None, outcome.reason, f"No verdict: {outcome.detail}.")
+        why = f"No verdict: {outcome.detail}."
+        return Decision("inconclusive", INCONCLUSIVE, None, outcome.reason, why, deciding=len(deciding))
     value = outcome.value
     scale = rule.scale
     numbers = [float(v) for v in values] if not isinstance(scale, Labels) and not single else []
@@ -203,6 +205,7 @@ def decide(votes: Sequence[Ballot], rule: Rule, quorum: int, seats: int, *, sing
         std=None if mean is None else 0.0 if same else math.sqrt(_mean([(x - mean) ** 2 for x in numbers])),
         confidence=sure,
         confidence_source=source,
+        deciding=len(deciding),
     )
 
 
@@ -294,7 +297,7 @@ def _no_quorum(votes: Sequence[Ballot], deciding: int, quorum: int, seats: int) 
         detail = f"{deciding} of {seats} judges decided, {quorum} are needed"
         if errors:
             detail += f". Last error: {errors[-1]}"
-    return Decision("inconclusive", INCONCLUSIVE, None, reason, f"No verdict: {detail}.")
+    return Decision("inconclusive", INCONCLUSIVE, None, reason, f"No verdict: {detail}.", deciding=deciding)
 
 
 def _numeric(name: str, values: Sequence[float], weights: Sequence[float]) -> float:

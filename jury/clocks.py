@@ -1,4 +1,6 @@
-"""The deadlines of one item and of each vote on it: what is not there in time is a failure of kind `deadline`.
+"""Asking the seats about one item, within its limits: places among the calls in flight, and deadlines.
+
+The item has a deadline, and so has each vote on it: what is not there in time is a failure of kind `deadline`.
 
 What was said before is kept and decides as usual; what is still under way is given up, and its seat asked again by the
 next pass of a run. Decides nothing about votes.
@@ -6,13 +8,15 @@ next pass of a run. Decides nothing about votes.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from asyncio import Semaphore
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from jury.allowances import Allowance, OutOfTime, within
 from jury.judge import Case, Seat
 from jury.results import Comparison, CriterionResult, Failure, Judgment, PanelResult, Verdict
+from jury.tasks import together
 
 KIND = "deadline"
 R = TypeVar("R", bound=PanelResult | Comparison)
@@ -32,12 +36,16 @@ def unasked(result: R, kind: Literal["deadline", "budget"], told: str) -> R:
 
 
 class ItemClock:
-    """For one item: `vote_s` seconds for each seat's vote, `item_s` for all; None is no limit. `item`: its id."""
+    """For one item: `vote_s` seconds for each seat's vote, `item_s` for all; None is no limit. `item`: its id.
 
-    __slots__ = ("_item", "_vote_s", "item")
+    `gate`: the places of calls in flight.
+    """
 
-    def __init__(self, vote_s: float | None, item_s: float | None, item: str | None = None) -> None:
+    __slots__ = ("_gate", "_item", "_vote_s", "item")
+
+    def __init__(self, vote_s: float | None, item_s: float | None, item: str | None, gate: Semaphore) -> None:
         self.item = item
+        self._gate = gate
         self._vote_s = vote_s
         self._item = None if item_s is None else Allowance(item_s, "item_deadline_s")
 
@@ -46,7 +54,26 @@ class ItemClock:
         """Whether the item's time is used up: nobody else is asked."""
         return self._item is not None and self._item.over
 
-    def voter(self, seat: Seat) -> Callable[..., Awaitable[Judgment]]:
+    async def asked(
+        self, seat: Seat, questions: Sequence[tuple[Case, int]], *, propagate: bool = False
+    ) -> list[Judgment]:
+        """What a seat says to each case, the number of its repetition beside it; all at once. Flags: `Seat.ask`."""
+        ask = self._voter(seat)
+        work: list[Coroutine[Any, Any, Judgment]] = []
+        for case, repetition in questions:  # no comprehension: it would make a cell of every name in it, for each vote
+            work.append(self._in_its_place(ask, case, repetition, propagate))
+        return [await work[0]] if len(work) == 1 else await together(work)
+
+    async def _in_its_place(
+        self, ask: Callable[..., Awaitable[Judgment]], case: Case, repetition: int, propagate: bool
+    ) -> Judgment:
+        await self._gate.acquire()  # `async with` makes three coroutines of it
+        try:
+            return await ask(case, repetition, propagate=propagate)
+        finally:
+            self._gate.release()
+
+    def _voter(self, seat: Seat) -> Callable[..., Awaitable[Judgment]]:
         """`seat.ask` for one vote, within its time and the item's."""
         if self._vote_s is None and self._item is None:
             return seat.ask

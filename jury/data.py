@@ -92,7 +92,8 @@ class Output:
         if isinstance(self.error, str):
             object.__setattr__(self, "error", TargetError(self.error))
         if not self.items and not self.reasoning and not self.tool_calls:  # a text, as most are
-            object.__setattr__(self, "tool_calls", ())
+            if self.tool_calls != ():
+                object.__setattr__(self, "tool_calls", ())
             object.__setattr__(self, "items", (Text(self.text),) if self.text else ())
             return
         items = tuple(self.items)
@@ -177,11 +178,14 @@ class ResponsePair:
         )
 
 
+_NAMES = (str, type(None))
+
+
 def _check_item(item: DataPoint | ResponsePair) -> None:
     """The fields that go into results and into the rotation, as results and rotation need them."""
     row: Any = item.row
-    named = type(item.id) is str and (item.trace_id is None or type(item.trace_id) is str)
-    if named and type(row) is dict and type(item.number) is int:  # as every row of a file is
+    named = type(item.id) in _NAMES and type(item.trace_id) in _NAMES
+    if named and type(row) is dict and (item.number is None or type(item.number) is int):  # as most are
         return
     if row is None:
         object.__setattr__(item, "row", {})

@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, Protocol, cast
 
 from jury import namespace
@@ -115,9 +116,7 @@ class Case:
 
     __slots__ = ("_build", "_full", "_rendered", "answer", "format", "item", "namespace", "order")
 
-    def __init__(
-        self, item: DataPoint | ResponsePair, build: Callable[[frozenset[str] | None], dict[str, Any]], order: Order
-    ) -> None:
+    def __init__(self, item: DataPoint | ResponsePair, build: Callable[[], dict[str, Any]], order: Order) -> None:
         self.item = item
         self.order: Order = order
         self.answer: Output | None = None
@@ -130,12 +129,10 @@ class Case:
     def of_output(
         cls, data: DataPoint, output: Output, criteria: str, extra: Mapping[str, Any], wanted: frozenset[str]
     ) -> Case:
-        def build(want: frozenset[str] | None) -> dict[str, Any]:
-            return namespace.pointwise(data, output, criteria=criteria, extra=extra, wanted=want)
-
+        build = partial(namespace.pointwise, data, output, criteria=criteria, extra=extra)
         case = cls(data, build, "none")
         case.answer = output
-        case.namespace = build(wanted)
+        case.namespace = build(wanted=wanted)
         return case
 
     @classmethod
@@ -143,12 +140,9 @@ class Case:
         cls, pair: ResponsePair, order: Order, criteria: str, extra: Mapping[str, Any], wanted: frozenset[str]
     ) -> Case:
         shown = pair.swapped() if order == "ba" else pair
-
-        def build(want: frozenset[str] | None) -> dict[str, Any]:
-            return namespace.pairwise(shown, criteria=criteria, extra=extra, wanted=want)
-
+        build = partial(namespace.pairwise, shown, criteria=criteria, extra=extra)
         case = cls(shown, build, order)
-        case.namespace = build(wanted)
+        case.namespace = build(wanted=wanted)
         return case
 
     def render(self, prompt: Prompt) -> tuple[str, str]:
@@ -170,7 +164,7 @@ class Case:
     def text(self, path: str) -> str:
         """The text at one template path, such as `output.response`; KeyError where there is none."""
         if self._full is None:
-            self._full = self._build(None)
+            self._full = self._build()
         value: Any = self._full
         for part in path.split("."):
             value = value[part]
@@ -264,7 +258,7 @@ class Seat:
             if prepare is not None:  # `providers.base.Preparing`: it may look at the item before it is asked
                 request = await prepare(request, case)
             how = case.format or self.format
-            found = await climb(provider, request, lambda reply: how.read(reply.text, reply.data))
+            found = await climb(provider, request, how.read)
             return self._judgment(case, repetition, how, found)
         except ConfigError:
             raise

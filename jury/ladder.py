@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from jury.calls import call
 from jury.errors import ProviderError
@@ -67,10 +68,16 @@ class Climb:
             self.notes += tuple(n for n in reply.notes if n not in self.notes)
 
 
-async def climb(provider: Provider, request: Request, read: Callable[[Reply], Verdict]) -> Climb:
-    """The verdict on a request; every failure is in it, nothing but cancellation and configuration errors is raised."""
+async def climb(provider: Provider, request: Request, read: Callable[[str | None, Any], Verdict]) -> Climb:
+    """The verdict on a request, which `read(text, data)` finds in a reply.
+
+    Every failure is in it: nothing but cancellation and configuration errors is raised.
+    """
     settings = request.settings
-    rungs = _rungs(provider, request)
+    rungs = rungs_of(provider, request.model, settings)
+    if not settings.structured_output:
+        unstructured: tuple[Rung, ...] = tuple(r for r in rungs if r not in ("schema", "tool"))
+        rungs = unstructured or rungs
     known = _known(provider, request.model) if len(rungs) > 1 else _Known()
     index = min(known.start, len(rungs) - 1)
     result = Climb(_NO_VERDICT, rungs[index])
@@ -95,7 +102,7 @@ async def climb(provider: Provider, request: Request, read: Callable[[Reply], Ve
             result.verdict = Verdict("error", failure=Failure(error.kind, error.detail, error.status))
             return result
         result._count(reply)  # pyright: ignore[reportPrivateUsage] - same module
-        verdict = result.verdict = read(reply)
+        verdict = result.verdict = read(reply.text, reply.data)
         if verdict.failure is None:
             known.start, known.proven = index, True
             return result
@@ -108,14 +115,6 @@ async def climb(provider: Provider, request: Request, read: Callable[[Reply], Ve
             request = replace(request, turns=(*request.turns, *_correction(reply, verdict.failure)))
         else:
             return result
-
-
-def _rungs(provider: Provider, request: Request) -> tuple[Rung, ...]:
-    rungs = rungs_of(provider, request.model, request.settings)
-    if request.settings.structured_output:
-        return rungs
-    unstructured: tuple[Rung, ...] = tuple(r for r in rungs if r not in ("schema", "tool"))
-    return unstructured or rungs
 
 
 def _known(provider: Provider, model: str) -> _Known:

@@ -20,7 +20,6 @@ from jury.prompts import PromptSpec
 from jury.results import Comparison, Failure, Flip, Judgment, Order, PairVote, Usage, Verdict, Winner
 from jury.scales import INCONCLUSIVE, Labels
 from jury.streams import as_completed
-from jury.tasks import together
 
 WINNERS = Labels(("A", "B", "tie"))
 DEFAULT_CRITERIA = (
@@ -67,12 +66,11 @@ class PairwiseJury(BaseJury):
         panel.warn_of_target(b.model)
         seats = panel.assigned(number)
         cases = [Case.of_pair(pair, o, self.criteria, self.variables, panel.wanted) for o in self.orders]
+        questions = [(case, i) for case in cases for i in range(self.spec.repetitions)]
         clock = panel.clock(id)
 
         async def poll(seat: Seat, replacement: bool) -> PairVote:
-            ask = panel.limiter.held(clock.voter(seat))
-            repetitions = range(self.spec.repetitions)
-            judgments = await together([ask(case, i, propagate=panel.lone) for case in cases for i in repetitions])
+            judgments = await clock.asked(seat, questions, propagate=panel.lone)
             return _vote(seat, judgments, panel.rule, replacement, len(cases) == 2)
 
         votes, checked = await panel.vote(seats, poll, clock)
@@ -97,7 +95,7 @@ class PairwiseJury(BaseJury):
             reason=decision.reason,
             explanation=explanation,
             seats=len(seats),
-            seats_used=sum(v.decided for v in votes),
+            seats_used=decision.deciding,
             agreement=None if foreseen else decision.agreement,
             tie=decision.tie,
             confidence=decision.confidence,

@@ -35,6 +35,7 @@ logger = logging.getLogger("jury.panel")
 V = TypeVar("V", bound=Ballot)
 Poll = Callable[[Seat, bool], Coroutine[Any, Any, V]]  # one judge's vote; whether it stands in for another
 ASSIGNMENTS = ("all", "cyclic")
+_UNCHECKED = Course()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +211,7 @@ class Panel:
         """How a cascade went that ended with this decision; where there is none, what was `checked` alone."""
         how = self.spec.escalate
         if how is None:
-            return Course(checked=checked)
+            return _UNCHECKED if checked is None else Course(checked=checked)
         said = {v.judge: v for v in votes if not v.replacement}
         names = [[self.seats[i].name for i in tier] for tier in self.tiers]
         tiers = [[said[n] for n in tier if n in said] for tier in names]
@@ -228,8 +229,8 @@ class Panel:
         return self.spec.votes_needed(len(self.seats))
 
     def clock(self, item: str | None = None) -> ItemClock:
-        """The deadlines of one item."""
-        return ItemClock(self.spec.vote_deadline_s, self.spec.item_deadline_s, item)
+        """The limits of asking about one item. Called in the event loop that asks."""
+        return ItemClock(self.spec.vote_deadline_s, self.spec.item_deadline_s, item, self.limiter.gate())
 
     async def vote(
         self, seats: Sequence[Seat], poll: Poll[V], clock: ItemClock | None = None

@@ -174,7 +174,7 @@ def _beside(found: Mapping[str, Any], key: str) -> tuple[str, tuple[str, ...], d
     evidence: tuple[str, ...] = ()
     fields: dict[str, Any] = {}
     for name, item in found.items():
-        if name in (key, "explanation", "abstain"):
+        if name == key or name in ("explanation", "abstain"):
             continue
         if name == "evidence":
             items = cast("list[Any]", item) if isinstance(item, list) else [item]

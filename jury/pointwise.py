@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from jury import factory, sync
@@ -18,14 +19,15 @@ from jury.prompts import PromptSpec
 from jury.results import PairVote, PanelResult, Usage, Vote
 from jury.scales import INCONCLUSIVE, Boolean, Scale
 from jury.streams import as_completed
-from jury.tasks import together
 
 if TYPE_CHECKING:
     from jury.rubrics.asking import RubricMethod
     from jury.rubrics.rubric import Rubric
 
 _BETWEEN_CALLS = "\n\n----- another call -----\n\n"
-_FIELDS = ("input", "expected_output", "system_instructions", "id", "row", "context", "number", "trace_id")
+_FIELDS = dict.fromkeys(
+    ("input", "expected_output", "system_instructions", "id", "row", "context", "number", "trace_id")
+)
 
 
 class Jury(BaseJury):
@@ -58,14 +60,11 @@ class Jury(BaseJury):
         panel = self.panel
         panel.warn_of_target(answer.model)
         seats = panel.assigned(point.number)
-        cases = self.cases(point, answer, panel.wanted)
+        questions = self.questions(point, answer, panel.wanted)
         clock = panel.clock(point.id)
 
         async def poll(seat: Seat, replacement: bool) -> Vote:
-            ask = panel.limiter.held(clock.voter(seat))
-            judgments = await together(
-                [ask(c, i, propagate=panel.lone) for i in range(self.spec.repetitions) for c in cases(seat, i)]
-            )
+            judgments = await clock.asked(seat, questions(seat), propagate=panel.lone)
             verdict = self.method.fold(judgments) if self.method else fold(judgments, panel.rule)
             return Vote(seat.name, verdict, tuple(judgments), replacement, seat.spec.weight)
 
@@ -74,18 +73,25 @@ class Jury(BaseJury):
             votes = self.method.checked(point, answer, votes)
         return clock.told(self._result(point, panel, seats, votes, checked))
 
-    def cases(self, point: DataPoint, answer: Output, wanted: frozenset[str]) -> Callable[[Seat, int], Sequence[Case]]:
-        """What each seat is asked in each repetition: one case for all, but for a rubric in several orders or parts."""
+    def questions(
+        self, point: DataPoint, answer: Output, wanted: frozenset[str]
+    ) -> Callable[[Seat], Sequence[tuple[Case, int]]]:
+        """What each seat is asked, the number of the repetition beside it.
+
+        One case for all, but for a rubric in several orders or parts.
+        """
+        repetitions = range(self.spec.repetitions)
         if self.method is None:
-            same = (Case.of_output(point, answer, self.criteria, self.variables, wanted),)
-            return lambda seat, repetition: same
+            case = Case.of_output(point, answer, self.criteria, self.variables, wanted)
+            return partial(_alike, [(case, i) for i in repetitions])
 
         def make(names: Mapping[str, Any]) -> Case:
             contexts = [c for c in (self.variables.get("context"), names.get("context"), point.context) if c]
             extra = {**self.variables, **names, **({"context": "\n\n".join(contexts)} if contexts else {})}
             return Case.of_output(point, answer, self.criteria, extra, wanted)
 
-        return self.method.cases(self.panel, make)
+        cases = self.method.cases(self.panel, make)
+        return lambda seat: [(case, i) for i in repetitions for case in cases(seat, i)]
 
     def _result(
         self, point: DataPoint, panel: Panel, seats: Sequence[Seat], votes: list[Vote], checked: Checked
@@ -95,8 +101,7 @@ class Jury(BaseJury):
         quorum = 1 if foreseen else panel.quorum()
         if self.method is None:
             decision = decide(votes, panel.rule, quorum, len(seats), single=single)
-            decided = _decided(decision)
-            used = len([v for v in votes if v.decided])
+            decided, used = _decided(decision), decision.deciding
         else:
             decided = self.method.decided(votes, quorum, len(seats))
             decision, used = self.method.whole(decided), self.method.used(votes)
@@ -160,18 +165,21 @@ class Jury(BaseJury):
         point, answer = item_of(data, output, fields)
         panel = self.panel
         wanted = frozenset[str]().union(*(p.wanted for p in panel.prompts))
-        cases = self.cases(point, answer, wanted)
+        questions = self.questions(point, answer, wanted)
         made: dict[str, dict[str, str]] = {}
         for seat in panel.seats:
-            texts = [case.render(seat.prompt) for case in cases(seat, 0)]
+            texts = [case.render(seat.prompt) for case, repetition in questions(seat) if repetition == 0]
             made[seat.name] = {"system": texts[0][0], "user": _BETWEEN_CALLS.join(user for _, user in texts)}
         return made
 
 
-def item_of(data: Any, output: Any, fields: Mapping[str, Any]) -> tuple[DataPoint, Output]:
-    """`judge`'s arguments as a data point and an output. Raises `ConfigError` naming what does not fit."""
-    unknown = [k for k in fields if k not in _FIELDS]
-    if unknown:
+def item_of(data: Any, output: Any, fields: dict[str, Any]) -> tuple[DataPoint, Output]:
+    """`judge`'s arguments as a data point and an output. Raises `ConfigError` naming what does not fit.
+
+    What is missing in `fields` is added there.
+    """
+    if not fields.keys() <= _FIELDS.keys():
+        unknown = [k for k in fields if k not in _FIELDS]
         raise ConfigError(f"judge() got unknown {unknown}; known are {[*_FIELDS, 'output']}")
     if isinstance(data, DataPoint):
         if fields:
@@ -179,9 +187,8 @@ def item_of(data: Any, output: Any, fields: Mapping[str, Any]) -> tuple[DataPoin
         return data, to_output(output)
     if data is not None and "input" in fields:
         raise ConfigError("judge() got the input twice: as the first argument and as input=")
-    given = dict(fields)
-    given.setdefault("input", data)
-    return DataPoint(**given), to_output(output)
+    fields.setdefault("input", data)
+    return DataPoint(**fields), to_output(output)
 
 
 def names_of(row: Mapping[Any, Any]) -> dict[str, Any]:
@@ -191,6 +198,11 @@ def names_of(row: Mapping[Any, Any]) -> dict[str, Any]:
         if not isinstance(name, str):
             raise ConfigError(f"a row's names must be texts, got {name!r}")
     return names
+
+
+def _alike(same: Sequence[tuple[Case, int]], seat: Seat) -> Sequence[tuple[Case, int]]:
+    """All seats are asked the same."""
+    return same
 
 
 def _decided(d: Decision) -> dict[str, Any]:

@@ -30,13 +30,15 @@ async def as_completed(
         raise ConfigError(f"in_flight must be a whole number from 1, got {given!r}")
     source = _Rows(rows)
     running: dict[asyncio.Future[Any], None] = {}  # in the order of the rows
-    done: asyncio.Queue[asyncio.Future[Any]] = asyncio.Queue()
     reading: asyncio.Future[Any] | None = None
+    in_turn = ordered and not source.waits  # then only the first of those that run is waited for
+    done: asyncio.Queue[asyncio.Future[Any]] = asyncio.Queue()
 
     def start(row: Any) -> None:
         task = asyncio.ensure_future(work(row))
         running[task] = None
-        task.add_done_callback(done.put_nowait)
+        if not in_turn:
+            task.add_done_callback(done.put_nowait)
 
     try:
         while True:
@@ -49,8 +51,9 @@ async def as_completed(
                         start(row)
             if reading is None and not running:
                 break
-            future = await done.get()
-            if future is reading:
+            if in_turn:
+                await next(iter(running))
+            elif (future := await done.get()) is reading:
                 reading = None
                 for row in future.result():
                     start(row)

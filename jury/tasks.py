@@ -9,15 +9,14 @@ import contextvars
 import inspect
 import os
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from jury.kept import Kept
 from jury.redaction import told
 
-P = ParamSpec("P")
 T = TypeVar("T")
 MOST_THREADS = 256  # one for each function that waits; beyond them functions wait for each other
 
@@ -27,19 +26,10 @@ async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     if len(work) == 1:
         return [await work[0]]
     failed: list[Exception] = []
-
-    async def one(coroutine: Coroutine[Any, Any, T]) -> T:
-        try:
-            return await coroutine
-        except Exception as error:
-            if not failed:
-                failed.append(error)
-                for task in tasks:
-                    task.cancel()
-            raise
-
+    tasks: list[asyncio.Task[T]] = []
     loop = asyncio.get_running_loop()  # looked up once: each look asks the system for the process's number
-    tasks = [loop.create_task(one(w)) for w in work]
+    for w in work:
+        tasks.append(loop.create_task(_one_of(tasks, failed, w)))
     try:
         # One after another, for `gather` costs as much again as the tasks. A failure gets here as a cancelled task.
         return [await t for t in tasks]
@@ -58,6 +48,17 @@ async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         raise
 
 
+async def _one_of(tasks: Sequence[asyncio.Task[T]], failed: list[Exception], work: Coroutine[Any, Any, T]) -> T:
+    try:
+        return await work
+    except Exception as error:
+        if not failed:
+            failed.append(error)
+            for task in tasks:
+                task.cancel()
+        raise
+
+
 class Limiter:
     """One limit of calls in flight, usable from several event loops (a semaphore belongs to one)."""
 
@@ -65,18 +66,9 @@ class Limiter:
         self.limit = limit
         self._by_loop = Kept(lambda: asyncio.Semaphore(limit), over=lambda loop: loop.is_closed())
 
-    def held(self, call: Callable[P, Awaitable[T]]) -> Callable[P, Coroutine[Any, Any, T]]:
-        """The same call, made once there is a place among those in flight."""
-        gate = self._by_loop.of(asyncio.get_running_loop())
-
-        async def one(*given: P.args, **named: P.kwargs) -> T:
-            await gate.acquire()  # `async with` makes three coroutines of it
-            try:
-                return await call(*given, **named)
-            finally:
-                gate.release()
-
-        return one
+    def gate(self) -> asyncio.Semaphore:
+        """The limit as it holds in the running loop."""
+        return self._by_loop.of(asyncio.get_running_loop())
 
 
 async def contained(who: str, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> Any:

@@ -36,8 +36,9 @@ _LINE_END = re.compile(r"[ \t]*(?:\r?\n|\Z)")
 
 Put = Callable[[str], None]
 Filler = Callable[[list[Any], Put], None]
-Op = str | Filler
-Body = tuple[tuple[tuple[str, Filler], ...], str]  # each tag with the text before it, and the text after the last
+Slot = tuple[str | None, Filler]  # a tag: the top-level name it shows, if that is all it does, and what fills it
+Op = str | Slot
+Body = tuple[tuple[tuple[str, str | None, Filler], ...], str]  # each tag after its text, and the text after the last
 
 
 class Template:
@@ -63,6 +64,8 @@ class Template:
 
     def render(self, namespace: Mapping[str, Any]) -> str:
         """The text with every tag filled from plain data. Raises `DataError` for values nested too deeply to print."""
+        if not self._body[0]:
+            return self._body[1]
         frames: list[Any] = [namespace if type(namespace) is dict else dict(namespace)]
         out: list[str] = []
         _run(self._body, frames, out.append)
@@ -111,9 +114,13 @@ def _listed(unknown: Sequence[Unknown]) -> str:
 
 def _run(body: Body, frames: list[Any], put: Put) -> None:
     tags, after = body
-    for before, fill in tags:
+    top = frames[0]
+    for before, name, fill in tags:
         put(before)
-        fill(frames, put)
+        if name is not None and type(text := top.get(name)) is str:  # as most tags and values are
+            put(text)
+        else:
+            fill(frames, put)
     put(after)
 
 
@@ -138,7 +145,7 @@ def _true(value: Any) -> bool:
     return bool(cast("object", value)) if known else True
 
 
-def _variable(tag: Tag, missing: Callable[[Tag], None]) -> Filler:
+def _variable(tag: Tag, missing: Callable[[Tag], None]) -> Slot:
     raw, get = tag.raw, finder(tag.path, top=tag.scope is None)
 
     def variable(frames: list[Any], put: Put) -> None:
@@ -151,10 +158,10 @@ def _variable(tag: Tag, missing: Callable[[Tag], None]) -> Filler:
             if text is None:
                 missing(tag)
 
-    return variable
+    return (tag.path[0][0] if tag.scope is None and len(tag.path) == 1 else None), variable
 
 
-def _kept(tag: Tag, missing: Callable[[Tag], None]) -> Filler:
+def _kept(tag: Tag, missing: Callable[[Tag], None]) -> Slot:
     """A tag that cannot be filled; the name of a family can where an element of a list has such a key."""
 
     def kept(frames: list[Any], put: Put) -> None:
@@ -164,10 +171,10 @@ def _kept(tag: Tag, missing: Callable[[Tag], None]) -> Filler:
         if text is None:
             missing(tag)
 
-    return kept
+    return None, kept
 
 
-def _section(tag: Tag, body: Body) -> Filler:
+def _section(tag: Tag, body: Body) -> Slot:
     get = finder(tag.path, top=tag.scope is None)
 
     def section(frames: list[Any], put: Put) -> None:
@@ -182,17 +189,17 @@ def _section(tag: Tag, body: Body) -> Filler:
             _run(body, frames, put)
             frames.pop()
 
-    return section
+    return None, section
 
 
-def _inverted(tag: Tag, body: Body) -> Filler:
+def _inverted(tag: Tag, body: Body) -> Slot:
     get = finder(tag.path, top=tag.scope is None)
 
     def inverted(frames: list[Any], put: Put) -> None:
         if not _true(get(frames)):
             _run(body, frames, put)
 
-    return inverted
+    return None, inverted
 
 
 # Compiling
@@ -299,7 +306,7 @@ class _Compiler:
             case _:
                 self._keep(Tag("partial" if sort == "partial" else "broken", key, raw, self.line, self._scope), _kept)
 
-    def _keep(self, tag: Tag, make: Callable[[Tag, Callable[[Tag], None]], Filler]) -> None:
+    def _keep(self, tag: Tag, make: Callable[[Tag, Callable[[Tag], None]], Slot]) -> None:
         self.tags.append(tag)
         self._add(make(tag, self.missing))
 
@@ -355,13 +362,13 @@ class _Compiler:
 
 
 def _body(ops: Sequence[Op]) -> Body:
-    tags: list[tuple[str, Filler]] = []
+    tags: list[tuple[str, str | None, Filler]] = []
     text = ""
     for op in ops:
         if isinstance(op, str):
             text += op
         else:
-            tags.append((text, op))
+            tags.append((text, *op))
             text = ""
     return tuple(tags), text
 

@@ -36,7 +36,7 @@ def _fresh_memory():
 def ask(provider, scale=None, **settings):
     request = Request("m", "s", (Turn("user", "p"),), settings=Settings(**settings))
     scale = scale or Boolean()
-    return asyncio.run(climb(provider, request, lambda reply: read_reply(reply.text, scale, reply.data)))
+    return asyncio.run(climb(provider, request, lambda text, data: read_reply(text, scale, data)))
 
 
 def rungs_of(provider):
@@ -130,7 +130,7 @@ def test_models_are_remembered_apart():
     provider = ScriptedProvider(lambda request: "prose" if request.rung == "schema" else GOOD, rungs=RUNGS)
     request = Request("other", "s", (Turn("user", "p"),))
     ask(provider)
-    asyncio.run(climb(provider, request, lambda reply: read_reply(reply.text, Boolean())))
+    asyncio.run(climb(provider, request, lambda text, data: read_reply(text, Boolean())))
     assert rungs_of(provider) == ["schema", "tool", "schema", "tool"]
 
 

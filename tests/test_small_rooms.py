@@ -229,14 +229,14 @@ def test_a_limiter_serves_several_loops():
 
         async def one(number, *, more):
             nonlocal most, running
-            running += 1
-            most = max(most, running)
-            await asyncio.sleep(0)
-            running -= 1
+            async with limiter.gate():
+                running += 1
+                most = max(most, running)
+                await asyncio.sleep(0)
+                running -= 1
             return number + more
 
-        held = limiter.held(one)
-        assert await asyncio.gather(*[held(n, more=1) for n in range(3)]) == [1, 2, 3]
+        assert await asyncio.gather(*[one(n, more=1) for n in range(3)]) == [1, 2, 3]
         assert most == 1
 
     loops: list[weakref.ref[asyncio.AbstractEventLoop]] = []

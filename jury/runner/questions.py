@@ -33,24 +33,24 @@ def _questions(jury: AnyJury, entry: Entry) -> Iterator[tuple[Seat, Case, int]]:
             named = replace(one.session, id=one.id)
             yield from jury.questions(named, context=one.context, number=one.number)
         return
-    cases = _cases(jury, entry)
+    asked = _by_seat(jury, entry)
     for seat in jury.panel.assigned(entry.item.number):
-        for repetition in range(jury.spec.repetitions):
-            for case in cases(seat, repetition):
-                yield seat, case, repetition
+        for case, repetition in asked(seat):
+            yield seat, case, repetition
 
 
-def _cases(jury: Jury | PairwiseJury, entry: Entry) -> Callable[[Seat, int], Sequence[Case]]:
+def _by_seat(jury: Jury | PairwiseJury, entry: Entry) -> Callable[[Seat], Sequence[tuple[Case, int]]]:
     wanted = jury.panel.wanted
     if isinstance(jury, PairwiseJury):
         pair = entry.pair
         if pair is None:
-            return lambda seat, repetition: ()
+            return lambda seat: ()
         both = [Case.of_pair(pair, order, jury.criteria, jury.variables, wanted) for order in jury.orders]
-        return lambda seat, repetition: both
+        asked = [(case, i) for i in range(jury.spec.repetitions) for case in both]
+        return lambda seat: asked
     if entry.point is None or entry.output is None:
-        return lambda seat, repetition: ()
-    return jury.cases(entry.point, entry.output, wanted)
+        return lambda seat: ()
+    return jury.questions(entry.point, entry.output, wanted)
 
 
 def check_contexts(spec: RunSpec, jury: AnyJury) -> None:

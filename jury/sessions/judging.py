@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from jury import sync
 from jury.aggregation import Rule
-from jury.clocks import ItemClock
 from jury.errors import ConfigError
 from jury.escalation import combined
 from jury.formats import ReplyFormat
@@ -161,7 +160,7 @@ class SessionJury:
             self._vote(g, [ours[c.key] for c in g.criteria], replace(read, id=name), told, number) for g in self.groups
         ]
         ballots = await together(work)
-        clock = ItemClock(self.spec.vote_deadline_s, self.spec.item_deadline_s, name)
+        clock = self.groups[0].panel.clock(name)
         return clock.told(self._result(name, read, ballots, checked))
 
     def questions(
@@ -202,12 +201,12 @@ class SessionJury:
                 self.shown(session.id or "", group.format.criterion or "", prompt, case.namespace)
         seats = panel.assigned(turn)
         clock = panel.clock(session.id)
+        asks = [(n, case, i) for i in range(self.spec.repetitions) for n, case in enumerate(cases)]
+        questions = [(case, i) for _, case, i in asks]
         kept: dict[int, Mapping[str, Verdict]] = {}
 
         async def poll(seat: Seat, replacement: bool) -> Vote:
-            ask = panel.limiter.held(clock.voter(seat))
-            asks = [(n, c, i) for i in range(self.spec.repetitions) for n, c in enumerate(cases)]
-            judgments = await together([ask(c, i, propagate=panel.lone) for _, c, i in asks])
+            judgments = await clock.asked(seat, questions, propagate=panel.lone)
             asked = [(n, j) for (n, _, _), j in zip(asks, judgments, strict=True)]
             parts = verdicts_of(criteria, asked, group.rules)
             vote = Vote(seat.name, whole(parts), tuple(judgments), replacement, seat.spec.weight)
