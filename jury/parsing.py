@@ -149,7 +149,8 @@ def read_fields(found: Mapping[str, Any], scale: Scale, *, key: str = "value") -
     """
     explanation, evidence, fields = _beside(found, key)
     try:
-        if _abstains(found.get("abstain")):
+        abstain = found.get("abstain")
+        if abstain is not None and abstain is not False and _abstains(abstain):  # few replies get further
             return Verdict("abstained", None, explanation, None, evidence, fields)
         if key not in found:
             raise ReplyError("missing_field", f'the object has no key "{key}"')
@@ -161,8 +162,8 @@ def read_fields(found: Mapping[str, Any], scale: Scale, *, key: str = "value") -
 
 
 def _abstains(flag: Any) -> bool:
-    if flag is None or isinstance(flag, bool):
-        return bool(flag)
+    if isinstance(flag, bool):
+        return flag
     if isinstance(flag, str) and flag.strip().casefold() in ("true", "false"):
         return flag.strip().casefold() == "true"
     raise ReplyError("wrong_type", f"abstain must be true or false, got {flag!r:.80}")

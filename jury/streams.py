@@ -6,7 +6,7 @@ a bounded number in flight, in order or as they are done. Memory stays flat.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Iterable
 from typing import Any, TypeVar, cast
 
 from jury.errors import ConfigError
@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 
 async def as_completed(
-    rows: Iterable[T] | AsyncIterable[T], work: Callable[[T], Awaitable[R]], in_flight: int, *, ordered: bool
+    rows: Iterable[T] | AsyncIterable[T], work: Callable[[T], Coroutine[Any, Any, R]], in_flight: int, *, ordered: bool
 ) -> AsyncIterator[R]:
     """The results of `work` on each row. Rows are read as places become free, never ahead of `in_flight`.
 
@@ -29,13 +29,14 @@ async def as_completed(
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise ConfigError(f"in_flight must be a whole number from 1, got {given!r}")
     source = _Rows(rows)
+    loop = asyncio.get_running_loop()
     running: dict[asyncio.Future[Any], None] = {}  # in the order of the rows
     reading: asyncio.Future[Any] | None = None
     in_turn = ordered and not source.waits  # then only the first of those that run is waited for
     done: asyncio.Queue[asyncio.Future[Any]] = asyncio.Queue()
 
     def start(row: Any) -> None:
-        task = asyncio.ensure_future(work(row))
+        task = loop.create_task(work(row))
         running[task] = None
         if not in_turn:
             task.add_done_callback(done.put_nowait)
