@@ -114,7 +114,7 @@ class Case:
     `format`: how this case is to be answered, where that is not the seat's own way (an order of criteria, say).
     """
 
-    __slots__ = ("_build", "_full", "_rendered", "answer", "format", "item", "namespace", "order")
+    __slots__ = ("_build", "_full", "_turns", "answer", "format", "item", "namespace", "order")
 
     def __init__(self, item: DataPoint | ResponsePair, build: Callable[[], dict[str, Any]], order: Order) -> None:
         self.item = item
@@ -123,7 +123,7 @@ class Case:
         self.format: ReplyFormat | None = None
         self._build = build
         self._full: dict[str, Any] | None = None
-        self._rendered: dict[int, tuple[str, str]] = {}
+        self._turns: dict[int, tuple[str, tuple[Turn, ...]]] = {}
 
     @classmethod
     def of_output(
@@ -147,11 +147,16 @@ class Case:
 
     def render(self, prompt: Prompt) -> tuple[str, str]:
         """The system and user text of a prompt for this item; each prompt is rendered once."""
-        rendered = self._rendered.get(id(prompt))
-        if rendered is None:
-            rendered = (prompt.system.render(self.namespace), prompt.user.render(self.namespace))
-            self._rendered[id(prompt)] = rendered
-        return rendered
+        system, turns = self.turns(prompt)
+        return system, turns[0].text
+
+    def turns(self, prompt: Prompt) -> tuple[str, tuple[Turn, ...]]:
+        """The same as a request holds them: the system text, and the user's turn, which all seats share."""
+        turns = self._turns.get(id(prompt))
+        if turns is None:
+            turns = (prompt.system.render(self.namespace), (Turn("user", prompt.user.render(self.namespace)),))
+            self._turns[id(prompt)] = turns
+        return turns
 
     def argument(self, name: str) -> Any:
         """What a judge function gets for a parameter of this name."""
@@ -309,11 +314,11 @@ class Seat:
 
     def request(self, case: Case, repetition: int = 0) -> Request:
         """What is sent first, whichever way it is asked for."""
-        system, user = case.render(self.prompt)
+        system, turns = case.turns(self.prompt)
         return Request(
             model=self.model,
             system=system,
-            turns=(Turn("user", user),),
+            turns=turns,
             schema=(case.format or self.format).schema,
             settings=self.settings,
             judge=self.name,
