@@ -194,18 +194,11 @@ def decide(votes: Sequence[Ballot], rule: Rule, quorum: int, seats: int, *, sing
     sure, source = _confidence(rule, deciding)
     if outcome.tie:
         explanation = f"Tie-break ({outcome.detail}): {explanation}".rstrip(": ")
+    passed = None if status == "not_applicable" else scale.passes(value)
+    agreement = None if not counted else 1.0 if same else max(map(values.count, set(values))) / len(values)
+    std = None if mean is None else 0.0 if same else math.sqrt(_mean([(x - mean) ** 2 for x in numbers]))
     return Decision(
-        status,
-        value,
-        None if status == "not_applicable" else scale.passes(value),
-        explanation=explanation,
-        agreement=None if not counted else 1.0 if same else max(map(values.count, set(values))) / len(values),
-        tie=outcome.tie,
-        mean=mean,
-        std=None if mean is None else 0.0 if same else math.sqrt(_mean([(x - mean) ** 2 for x in numbers])),
-        confidence=sure,
-        confidence_source=source,
-        deciding=len(deciding),
+        status, value, passed, None, explanation, agreement, outcome.tie, mean, std, sure, source, len(deciding)
     )
 
 

@@ -47,7 +47,8 @@ def _init(cls: Any) -> Any:
         value = f.name
         names[f"default_{f.name}"] = f.default
         if f.default_factory is not MISSING:
-            names[f"make_{f.name}"] = f.default_factory
+            # `dict` of `dict[str, Any]`: to call the latter takes as long as to make the rest of the value.
+            names[f"make_{f.name}"] = getattr(f.default_factory, "__origin__", f.default_factory)
             value = f"make_{f.name}() if {f.name} is MISSING else {f.name}" if f.init else f"make_{f.name}()"
         elif not f.init:
             value = f"default_{f.name}"

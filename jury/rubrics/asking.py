@@ -240,10 +240,6 @@ class RubricMethod:
         replies = {v.judge: reply_of(v.verdict) for v in votes if counted(v)}
         return outcome(self.rubric, replies, self._folded, {v.judge: v.weight for v in votes})
 
-    def used(self, votes: Sequence[Vote]) -> int:
-        """How many votes hold scores."""
-        return sum(map(counted, votes))
-
     def checked(self, point: DataPoint, answer: Output, votes: Sequence[Vote]) -> list[Vote]:
         """The votes, with what became of the quotes in them."""
         texts = [text_of(m.content) for m in to_messages(point)]
@@ -251,30 +247,30 @@ class RubricMethod:
         parts = [[q for part in v.verdict.parts.values() for q in part.evidence] for v in votes]
         return [replace(v, evidence_check=where.check(p).counts) if p else v for v, p in zip(votes, parts, strict=True)]
 
-    def decided(self, votes: Sequence[Vote], quorum: int, seats: int) -> dict[str, Any]:
-        """The fields of a `PanelResult` that say what the panel decided."""
+    def decided(self, votes: Sequence[Vote], quorum: int, seats: int) -> tuple[Decision, dict[str, Any]]:
+        """What the panel decided on the item, and the fields of a `PanelResult` that tell how."""
         usable = [v for v in votes if counted(v)]
         if len(usable) < quorum or not usable:
             none = decide(votes, Rule("mode", Boolean()), quorum, seats)
-            return {"status": none.status, "reason": none.reason, "explanation": none.explanation}
+            return replace(none, deciding=len(usable)), {}
         found = self.outcome(votes)
         criteria = tuple(self._criterion(c, found, usable) for c in self.rubric.criteria)
         status, reason = _status(found, criteria)
         passed = found.decision.passed
         words = [d.passed for d in found.by_judge.values()]
         agree = max(map(words.count, set(words))) / len(words) if len(words) > 1 and passed is not None else None
-        return {
-            "status": status,
-            "reason": reason,
-            "explanation": _explained(found, usable),
-            "value": NA if status == "not_applicable" else INCONCLUSIVE if passed is None else passed,
-            "passed": passed,
-            "agreement": agree,
-            "mean": self.rubric.weighted_mean(found.values),
-            "criteria": criteria,
-            "contested": found.contested,
-            "contradictions": {v.judge: "; ".join(v.verdict.notes) for v in usable if v.verdict.notes},
-        }
+        decision = Decision(
+            status,
+            NA if status == "not_applicable" else INCONCLUSIVE if passed is None else passed,
+            passed,
+            reason,
+            _explained(found, usable),
+            agree,
+            mean=self.rubric.weighted_mean(found.values),
+            deciding=len(usable),
+        )
+        contradictions = {v.judge: "; ".join(v.verdict.notes) for v in usable if v.verdict.notes}
+        return decision, {"criteria": criteria, "contested": found.contested, "contradictions": contradictions}
 
     @property
     def scales(self) -> Sequence[Scale]:
@@ -287,14 +283,8 @@ class RubricMethod:
 
     def decide(self, votes: Sequence[Vote], quorum: int, seats: int) -> Decision:
         """`escalation.Reading`: open, too, where most judges say something else by their own scores."""
-        found = self.decided(votes, quorum, seats)
-        return Decision("inconclusive", INCONCLUSIVE) if found.get("contested") else self.whole(found)
-
-    @staticmethod
-    def whole(decided: Mapping[str, Any]) -> Decision:
-        """What `decided` says of the item."""
-        value, passed = decided.get("value", INCONCLUSIVE), decided.get("passed")
-        return Decision(decided["status"], value, passed, decided["reason"], decided["explanation"])
+        decision, told = self.decided(votes, quorum, seats)
+        return Decision("inconclusive", INCONCLUSIVE) if told.get("contested") else decision
 
     def _points(self, votes: Sequence[Vote]) -> list[Point]:
         none = Verdict("error")

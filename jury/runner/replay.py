@@ -10,7 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
 
-from jury.aggregation import Rule, decide, fold
+from jury.aggregation import Decision, Rule, decide, fold
 from jury.errors import REPLY_KINDS
 from jury.pairwise import WINNERS, reconcile
 from jury.parsing import read_reply
@@ -126,9 +126,8 @@ class _Again:
         asked = sum(not v.replacement for v in votes)
         quorum = 1 if self.foreseeing and asked < result.seats else self.quorum  # as `Panel.foreseen`
         if self.method is not None:
-            return _changed(item, result, self.method.decided(votes, quorum, result.seats))
-        decision = decide(votes, self.rule, quorum, result.seats, single=self.single)
-        return _changed(item, result, {"value": decision.value, "status": decision.status})
+            return _changed(item, result, self.method.decided(votes, quorum, result.seats)[0])
+        return _changed(item, result, decide(votes, self.rule, quorum, result.seats, single=self.single))
 
     def _vote(self, item: str, vote: Any, pairwise: bool, found: list[Difference]) -> Vote | PairVote:
         read = [j if _unasked(j) else self._judgment(item, j, found) for j in vote.judgments]
@@ -181,10 +180,10 @@ def _method(spec: Mapping[str, Any]) -> RubricMethod:
     return RubricMethod(rubric, spec.get("ask", "together"), aggregator=spec.get("aggregator"))
 
 
-def _changed(item: str, result: PanelResult | Comparison, now: Mapping[str, Any]) -> list[Difference]:
+def _changed(item: str, result: PanelResult | Comparison, now: Decision) -> list[Difference]:
     """Where a result is not what its votes give."""
     said: Any = result.winner if isinstance(result, Comparison) else result.value
-    pairs = (("verdict", said, now.get("value", INCONCLUSIVE)), ("status", result.status, now["status"]))
+    pairs = (("verdict", said, now.value), ("status", result.status, now.status))
     return [Difference(item, what, str(stored), str(new)) for what, stored, new in pairs if stored != new]
 
 
