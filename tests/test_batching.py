@@ -294,7 +294,7 @@ def test_a_kill_while_it_waits_submits_nothing_twice(tmp_path, server, vendor):
     assert (server.submitted, report.batches, report.answered) == (1, 0, 5)
 
 
-@pytest.mark.parametrize("step", ["state", "lines"])
+@pytest.mark.parametrize("step", ["state", "results"])
 def test_a_vendor_that_is_down_for_a_while_is_waited_for(tmp_path, server, vendor, monkeypatch, step):
     api = type(batch_api(vendor.provider))
     real, looks = getattr(api, step), []
@@ -441,14 +441,13 @@ def torn(text):
     return "\n".join([lines[0], lines[1][:40], *lines[2:]])
 
 
-def test_a_line_that_stays_torn_costs_its_own_answer_alone(tmp_path, server):
+def test_a_line_that_stays_torn_costs_its_own_answer_alone(tmp_path, server, vendor):
     looks = []
     server.spoil = lambda text: looks.append(text) or torn(text)
-    judge = JudgeSpec("openai/gpt-5-mini", provider=OpenAIProvider(api_key="k", base_url=f"{server.url}/v1"), id="j")
-    spec = spec_of(judge, budget=1.0)
+    spec = spec_of(vendor, budget=1.0)
     report, said = batched(spec, tmp_path, server)
     assert (report.answered, report.failed, len(looks)) == (4, 1, 2)
-    assert sum("1 line cannot be read" in text for text in said) == 1
+    assert sum("1 line of its results cannot be read: what is missing is asked again" in text for text in said) == 1
     history = Run.open(tmp_path).manifest.history
     assert any(line.get("unsure", 0) > 0 for line in history)  # nobody knows what the torn answer did cost
     server.spoil = str
@@ -456,11 +455,50 @@ def test_a_line_that_stays_torn_costs_its_own_answer_alone(tmp_path, server):
     assert (again.asked, again.answered) == (1, 1)
 
 
-def test_of_two_answers_one_may_stay_torn(tmp_path, server):
+def test_of_two_answers_one_may_stay_torn(tmp_path, server, vendor):
     server.spoil = torn
-    judge = JudgeSpec("openai/gpt-5-mini", provider=OpenAIProvider(api_key="k", base_url=f"{server.url}/v1"), id="j")
-    report, _ = batched(spec_of(judge, rows=ROWS[:2]), tmp_path, server)
+    report, _ = batched(spec_of(vendor, rows=ROWS[:2]), tmp_path, server)
     assert (report.answered, report.failed) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "spoil", "answered"),
+    [
+        (1, lambda text: text[:40], 0),
+        (5, lambda text: "<html>gone</html>", 0),
+        (5, lambda text: "\n".join(text.split("\n")[:3])[:-40], 2),
+    ],
+)
+def test_results_that_can_never_be_read_are_errors_of_the_batch(tmp_path, server, vendor, rows, spoil, answered):
+    looks = []
+    server.spoil = lambda text: looks.append(text) or spoil(text)
+    spec = spec_of(vendor, rows=ROWS[:rows], budget=1.0)
+    report, said = batched(spec, tmp_path, server)
+    assert (report.answered, report.failed, len(looks)) == (answered, rows - answered, 5)
+    assert sum("it is looked at again" in text for text in said) == 4
+    failures = [f for j in Run.open(tmp_path).judgments() if (f := j.judgment.verdict.failure) is not None]
+    assert {f.kind for f in failures} == {"bad_body"}
+    assert all("1 line of its results cannot be read, looked at 5 times" in f.detail for f in failures)
+    with RunWriter(tmp_path) as writer:
+        assert sum(line.get("unsure", 0) for line in writer.manifest.history) > 0
+    server.spoil = str
+    again, _ = batched(spec, tmp_path, server)
+    assert (again.asked, again.answered) == (rows - answered, rows - answered)
+    assert asyncio.run(run(spec, tmp_path)).totals["n_pass"] == rows
+
+
+def test_lines_that_are_torn_by_turns_are_all_read(tmp_path, server, vendor):
+    looks = []
+
+    def one_of_them(text):
+        looks.append(text)
+        lines = text.split("\n")
+        kept = lines[:3] if len(looks) == 1 else lines[3:]
+        return "\n".join([*kept, "{torn"])
+
+    server.spoil = one_of_them
+    report, _ = batched(spec_of(vendor), tmp_path, server)
+    assert (report.answered, report.failed, len(looks), server.submitted) == (5, 0, 2, 1)
 
 
 @pytest.mark.parametrize("spoil", [torn, lambda text: text[:-40], lambda text: "<html>busy</html>\n" * 5])
@@ -478,7 +516,7 @@ def test_results_that_are_torn_on_their_way_are_looked_at_again(tmp_path, server
 
 
 @pytest.mark.parametrize("spoil", [lambda text: "\n".join(text.split("\n")[:3])[:-40], lambda text: "no\n" * 5])
-def test_results_that_were_cut_short_are_never_taken_for_all(tmp_path, server, spoil):
+def test_results_that_were_cut_short_are_never_taken_for_all(tmp_path, server, vendor, spoil):
     looks = []
 
     def thrice(text):
@@ -486,8 +524,7 @@ def test_results_that_were_cut_short_are_never_taken_for_all(tmp_path, server, s
         return spoil(text) if len(looks) < 4 else text
 
     server.spoil = thrice
-    judge = JudgeSpec("openai/gpt-5-mini", provider=OpenAIProvider(api_key="k", base_url=f"{server.url}/v1"), id="j")
-    assert batched(spec_of(judge), tmp_path, server)[0].answered == 5
+    assert batched(spec_of(vendor), tmp_path, server)[0].answered == 5
     assert len(looks) == 4
 
 

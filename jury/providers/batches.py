@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol, cast
+from urllib.parse import quote
 
 from jury.errors import ConfigError, ProviderError
 from jury.providers import bodies
@@ -37,6 +38,18 @@ class State:
     why: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What came back, as the vendor's lines. `torn`: lines besides these that are no JSON."""
+
+    lines: Sequence[Mapping[str, Any]] = ()
+    torn: int = 0
+
+    def nearly(self, asked: int) -> bool:
+        """Whether nothing but a few torn lines is wrong with it: it was not cut short, and is no other page."""
+        return self.torn <= len(self.lines) and len(self.lines) + self.torn == asked
+
+
 class BatchApi(Protocol):
     """One vendor's batches. Methods raise `ProviderError`."""
 
@@ -48,9 +61,8 @@ class BatchApi(Protocol):
 
     async def state(self, batch: str) -> State: ...
 
-    async def lines(self, batch: str, asked: int | None = None) -> list[Mapping[str, Any]]:
-        """What came back, as the vendor's lines. Where it cannot be read, `ProviderError`; of a batch of `asked`
-        requests a few torn lines are passed over if nothing but them is wrong with it."""
+    async def results(self, batch: str) -> Results:
+        """What came back of a batch that is done."""
         ...
 
     async def find(self, token: str, since: datetime, count: int, known: Collection[str]) -> str | None:
@@ -157,13 +169,13 @@ class OpenAIBatches:
         why = "; ".join(str(getattr(e, "message", "")) for e in told[:3])
         return State(found.status, found.status in _OPENAI_DONE, why)
 
-    async def lines(self, batch: str, asked: int | None = None) -> list[Mapping[str, Any]]:
+    async def results(self, batch: str) -> Results:
         client = await self._provider.sdk()
         with self._provider.translating():
             found = await client.batches.retrieve(batch)
             files = [f for f in (found.output_file_id, found.error_file_id) if f]
             texts = [(await client.files.content(f)).text for f in files]
-        return _lines(texts, asked)
+        return _results("\n".join(texts))
 
     async def find(self, token: str, since: datetime, count: int, known: Collection[str]) -> str | None:
         client = await self._provider.sdk()
@@ -194,13 +206,12 @@ class AnthropicBatches:
             found = await client.messages.batches.retrieve(batch)
         return State(found.processing_status, found.processing_status == "ended")
 
-    async def lines(self, batch: str, asked: int | None = None) -> list[Mapping[str, Any]]:
+    async def results(self, batch: str) -> Results:
         client = await self._provider.sdk()
-        try:
-            with self._provider.translating():
-                return [line.model_dump(mode="json") async for line in await client.messages.batches.results(batch)]
-        except ValueError:  # the SDK reads it line by line and cannot go on after a torn one
-            raise ProviderError("bad_body", "a line of the results is no JSON", retry=True) from None
+        path = f"/v1/messages/batches/{quote(batch, safe='')}/results"  # the SDK's own reader ends at a torn line
+        with self._provider.translating():
+            data: bytes = await client.get(path, cast_to=bytes, options={"headers": {"Accept": "application/binary"}})
+        return _results(data.decode("utf-8", "replace"))
 
     async def find(self, token: str, since: datetime, count: int, known: Collection[str]) -> str | None:
         client = await self._provider.sdk()
@@ -215,18 +226,16 @@ def _size(counts: Any) -> int:
     return counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
 
 
-def _lines(texts: Sequence[str], asked: int | None) -> list[Mapping[str, Any]]:
+def _results(text: str) -> Results:
     made: list[Mapping[str, Any]] = []
-    torn: list[ProviderError] = []
-    for line in "\n".join(texts).split("\n"):  # of line breaks JSON escapes this one alone: replies may hold others
+    torn = 0
+    for line in text.split("\n"):  # of line breaks JSON escapes this one alone: replies may hold others
         if line.strip():
             try:
                 made.append(_object(bodies.decode(line)))
-            except ProviderError as error:
-                torn.append(error)
-    if torn and not (len(torn) <= len(made) and len(made) + len(torn) == asked):  # cut short, or no results at all
-        raise torn[0]
-    return made
+            except ProviderError:
+                torn += 1
+    return Results(made, torn)
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,7 @@ from jury.providers.batches import (
     MOST_REQUESTS,
     PRICE,
     BatchApi,
+    Results,
     batch_api,
     body_of,
     body_of_line,
@@ -53,6 +55,7 @@ from jury.streams import as_completed
 from jury.summary import count
 
 POLL_S = 60.0
+_LOOKS = 5  # at results that cannot be read whole: what none of them shows is an error of the batch
 _LONGEST = 160  # characters of why a question failed
 
 
@@ -111,7 +114,8 @@ class _Batches:
         self.open = still_open(told)
         self._under_way = {str(q["key"]) for n in self.open for q in self._questions(n)}
         self._taken = self._taken_before()
-        self._torn: set[int] = set()  # batches whose results could not be read once
+        self._looks: Counter[int] = Counter()  # at results of a batch that could not be read whole
+        self._seen: dict[int, dict[str, Mapping[str, Any]]] = {}  # the lines of such a one, as far as any look showed
         if budget is not None:
             budget.hold(sum(float(batch.get("most") or 0.0) for batch in self.open.values()), owed=True)
 
@@ -196,41 +200,43 @@ class _Batches:
             name = f"batch {number} ({batch['id']})"
             try:
                 state = await api.state(batch["id"])
-                lines = await self._lines(api, number) if state.done else []
+                results = await api.results(batch["id"]) if state.done else Results()
             except ProviderError as error:
                 if not error.retry:
                     raise
-                if error.kind == "bad_body":
-                    self._torn.add(number)
                 self.say(f"{name}: {error}; it is looked at again")
                 continue
             if not state.done:
                 self.say(f"{name}: {state.status}")
                 continue
             why = f"{state.status}: {state.why}" if state.why else state.status
+            seen = self._seen.setdefault(number, {})
+            seen.update({str(line.get("custom_id")): line for line in results.lines})
+            unread = results.torn > 0 and len(seen) < int(batch["count"])
+            if unread:
+                self._looks[number] += 1
+                torn = f"{count(results.torn, 'line')} of its results cannot be read"
+                if not self._seen_enough(number, results):
+                    self.say(f"{name}: {torn}; it is looked at again")
+                    continue
+                why = f"{why}; {torn}, looked at {self._looks[number]} times"
+                self.say(f"{name}: {torn}: what is missing is asked again")
             before = self.report.answered
-            failures = self._take_in(number, lines, api, why)
+            failures = self._take_in(number, list(self._seen.pop(number).values()), api, why, unread=unread)
             self.say(f"{name}: {why}, {self.report.answered - before:,} of {int(batch['count']):,} answered")
             for kind, (n, detail) in sorted(failures.items(), key=lambda one: -one[1][0]):
                 self.say(f"{name}: {n:,} x {kind}: {detail[:_LONGEST]}")
 
-    async def _lines(self, api: BatchApi, number: int) -> list[Mapping[str, Any]]:
-        """What came back. What cannot be read the second time either will not be read the third time."""
-        batch = self.open[number]
-        if number not in self._torn:
-            return await api.lines(batch["id"])
-        lines = await api.lines(batch["id"], int(batch["count"]))
-        torn = int(batch["count"]) - len(lines)
-        if torn > 0:
-            self.say(
-                f"batch {number} ({batch['id']}): {count(torn, 'line')} cannot be read: what is missing is asked again"
-            )
-        return lines
+    def _seen_enough(self, number: int, results: Results) -> bool:
+        """Whether what is torn is given up. A few torn lines that are torn the second time too will stay so."""
+        looks = self._looks[number]
+        return looks >= _LOOKS or (looks > 1 and results.nearly(int(self.open[number]["count"])))
 
     def _take_in(
-        self, number: int, lines: Sequence[Mapping[str, Any]], api: BatchApi, why: str
+        self, number: int, lines: Sequence[Mapping[str, Any]], api: BatchApi, why: str, *, unread: bool
     ) -> dict[str, tuple[int, str]]:
-        """Records what came of a batch. Of what failed, by kind, how many and the first one's words."""
+        """Records what came of a batch; `unread`: some of it is paid for, and nobody knows how much. Of what failed, by
+        kind, how many and the first one's words."""
         asked = {str(q["key"]): q for q in self._questions(number)}
         bodies = {str(line.get("custom_id")): body_of_line(line) for line in lines}
         answered, cost = 0, self.writer.cost
@@ -245,7 +251,6 @@ class _Batches:
                     failures[failure.kind] = n + 1, first
         if self._budget is not None:
             most, known = float(self.open[number].get("most") or 0.0), self.writer.cost - cost
-            unread = number in self._torn and len(lines) < len(asked)  # paid for, and nobody knows how much
             self._budget.release(most, max(most, known) if unread else known)
         failed = len(asked) - answered
         self._note(number, state="collected", answered=answered, failed=failed)
