@@ -53,7 +53,8 @@ async def as_completed(
             if reading is None and not running:
                 break
             if in_turn:
-                await next(iter(running))
+                # Not `await first`: then whoever is cancelled here depends on the first to let the cancellation pass.
+                await asyncio.wait((next(iter(running)),))
             elif (future := await done.get()) is reading:
                 reading = None
                 for row in future.result():

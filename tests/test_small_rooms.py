@@ -361,6 +361,36 @@ def test_closing_a_stream_early_leaves_no_strays():
     assert cancelled[0] == 1
 
 
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("asynchronous", [True, False])
+def test_cancelling_who_reads_a_stream_does_not_depend_on_the_work(ordered, asynchronous):
+    """Work that takes a cancellation for any other failure gives a result, which nobody is to get."""
+    begun = asyncio.Event()
+
+    async def work(i):
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return "swallowed"
+
+    async def later():
+        yield 1
+        yield 2
+
+    async def read():
+        return [r async for r in as_completed(later() if asynchronous else [1, 2], work, 1, ordered=ordered)]
+
+    async def cancelled():
+        reader = asyncio.create_task(read())
+        await begun.wait()
+        reader.cancel()
+        await asyncio.wait([reader])
+        return reader.cancelled()
+
+    assert asyncio.run(asyncio.wait_for(cancelled(), 60))
+
+
 @pytest.mark.parametrize("in_flight", [0, -1, 1.5, "2", True])
 def test_in_flight_is_a_number_from_one(in_flight):
     with pytest.raises(ConfigError, match="in_flight"):
