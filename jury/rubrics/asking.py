@@ -20,7 +20,7 @@ from jury.keys import function_name
 from jury.messages import text_of, to_messages
 from jury.panel import Panel
 from jury.parsing import given_object
-from jury.providers.function import usage_of
+from jury.providers.function import read_result, usage_of
 from jury.results import CriterionResult, Failure, Judgment, PanelStatus, Reason, Usage, Verdict, Vote
 from jury.rubrics.criterion import Criterion
 from jury.rubrics.outcome import RubricOutcome, outcome
@@ -145,11 +145,13 @@ class RubricMethod:
             return Verdict("error", failure=Failure(error.kind, error.detail))
 
     def _result(self, value: Any) -> tuple[Verdict, Usage | None]:
-        """A judge function's scores: `{key: score}`, or `(score, reason)` or an object in place of a score."""
+        """A function's scores: `{key: score}`, or `(score, reason)` or an object as score; the parts of a `Verdict`."""
         if value is None:
             return Verdict("abstained"), None
         if isinstance(value, Verdict):
-            return value, None
+            if value.status == "error" or not (value.decided or value.parts):
+                return read_result(value, Boolean())
+            value = {"summary": value.explanation, **{k: _said(part) for k, part in value.parts.items()}}
         if not isinstance(value, Mapping):
             detail = f"a judge function returns a score for each criterion, got {type(value).__name__}"
             return Verdict("error", failure=Failure("wrong_type", detail)), None
@@ -354,6 +356,14 @@ def _scored(criterion: Criterion, given: Any) -> Mapping[str, Any]:
     if criterion.zero_one and isinstance(made.get("score"), bool):
         made["score"] = int(made["score"])
     return made
+
+
+def _said(part: Any) -> Any:
+    """A part of a function's own verdict as the function's score."""
+    if not isinstance(part, Verdict):
+        return part
+    beside = {"evidence": list(part.evidence), "reasoning": part.explanation}
+    return {**beside, "score": part.value} if part.decided else beside
 
 
 def _rule(criterion: Criterion, numbers: str, tie_break: Any) -> Rule:

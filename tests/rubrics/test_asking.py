@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jury import ConfigError, JudgeSpec, PanelResult, ScriptedProvider, llm_jury
+from jury import ConfigError, JudgeSpec, PanelResult, ScriptedProvider, Verdict, llm_jury
 from jury.rubrics.criterion import Criterion
 from jury.rubrics.library import load_rubric
 from jury.rubrics.rubric import Rubric
@@ -178,6 +178,32 @@ def test_functions_score_too() -> None:
     assert len(result.votes[0].judgments) == 1
 
     assert llm_jury(rubric=RUBRIC, judges=[lambda case: 1]).judge_sync("q", "a").votes[0].failed
+
+
+def test_a_verdict_that_a_function_made_is_held_to_the_rubric() -> None:
+    def judged_by(verdict: Any) -> PanelResult:
+        return llm_jury(rubric=RUBRIC, judges=[lambda case: verdict]).judge_sync("q", "a")
+
+    parts = {
+        "right": Verdict("scored", 5, "it says Paris", evidence=("Paris",)),
+        "kind": Verdict("scored", True),
+        "form": Verdict("scored", 1),
+    }
+    good = judged_by(Verdict("scored", False, "so so", parts=parts))
+    assert (good.value, good.passed, good.seats_used) == (True, True, 1)  # as the parts imply
+    assert criterion(good, "right").votes[0].verdict.evidence == ("Paris",)
+    assert good.votes[0].explanation == "so so"
+
+    for wrong, why in (
+        (Verdict("scored", True), "missing_field: no score for right, kind, form"),
+        (Verdict("scored", True, parts={**parts, "right": Verdict("scored", 77)}), "out_of_range: right"),
+        (Verdict("scored", True, parts={**parts, "form": Verdict("error")}), "missing_field: form"),
+        (Verdict("error", explanation="could not look"), "could not look"),
+    ):
+        result = judged_by(wrong)
+        assert (result.value, result.passed, result.reason, result.seats_used) == ("inconclusive", None, "errors", 0)
+        assert why in str(result.votes[0].error)
+    assert judged_by(Verdict("abstained", explanation="no idea")).reason == "abstained"
 
 
 def test_quotes_are_looked_up_in_the_answer() -> None:
