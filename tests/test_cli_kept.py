@@ -267,3 +267,37 @@ def test_two_other_files_are_not_mixed_with_those_of_the_folder(jury: Jury, home
     assert Path("out/results.jsonl").read_bytes() == before
     assert jury("compare", str(home / "a.jsonl"), "b.jsonl", *LONGER[3:])[0] == 0
     assert jury(*other, "--overwrite")[0] == 0
+
+
+def test_two_files_are_known_from_the_first_moment_on(jury: Jury, home: Path) -> None:
+    jury(*LONGER)
+    Path("out/summary.json").unlink()  # as after a first pass that was killed
+    (home / "c.jsonl").write_text((home / "b.jsonl").read_text().replace("bb", "cccc"))
+    before = Path("out/results.jsonl").read_bytes()
+    for files in (("a.jsonl", "c.jsonl"), ("b.jsonl", "a.jsonl")):
+        code, _, err = jury("compare", *files, *LONGER[3:])
+        told = f"holds results on a.jsonl and b.jsonl, not {' and '.join(files)}"
+        assert (code, told in err) == (2, True)
+    assert Path("out/results.jsonl").read_bytes() == before
+    assert jury(*LONGER)[0] == 0
+
+
+def test_a_row_file_and_two_files_are_not_mixed(jury: Jury, home: Path) -> None:
+    pairs = [{"id": n, "question": "q", "response_a": "aaa", "response_b": "b"} for n in range(2)]
+    (home / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in pairs))
+    assert jury("compare", "pairs.jsonl", *LONGER[3:])[0] == 0
+    code, _, err = jury(*LONGER)
+    assert (code, "holds results on pairs.jsonl, not a.jsonl and b.jsonl" in err) == (2, True)
+    assert jury(*LONGER[:-1], "two")[0] == 0
+    code, _, err = jury("compare", "pairs.jsonl", *LONGER[3:-1], "two")
+    assert (code, "holds results on a.jsonl and b.jsonl, not pairs.jsonl" in err) == (2, True)
+
+
+def test_two_files_of_an_earlier_version_are_known_by_their_summary(jury: Jury, home: Path) -> None:
+    jury(*LONGER)
+    manifest = json.loads(Path("out/manifest.json").read_text())
+    del manifest["data"]["joined"]
+    Path("out/manifest.json").write_text(json.dumps(manifest))
+    code, _, err = jury("compare", "b.jsonl", "a.jsonl", *LONGER[3:])
+    assert (code, "holds results on a.jsonl and b.jsonl, not b.jsonl and a.jsonl" in err) == (2, True)
+    assert jury(*LONGER)[0] == 0

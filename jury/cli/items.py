@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from jury.cli.asked import Asked
 from jury.data import Output
-from jury.datasets import FIELDS, STDIN, Row, find, joined, parse_map, rows, to_pair
+from jury.datasets import FIELDS, STDIN, Joined, Row, find, parse_map, rows, to_pair
 from jury.errors import DataError, JuryError
 from jury.summary import count
 from jury.tasks import in_thread
@@ -27,10 +27,16 @@ def pair_fields(row: Row) -> dict[str, Any]:
 
 def read(asked: Asked) -> Iterator[Row]:
     """The rows of the file that was given, or of both, each pair one row."""
-    read_one = partial(rows, mapping=parse_map(asked.map), encoding=asked.encoding, delimiter=asked.delimiter)
-    if not asked.other:
-        return read_one(asked.file)
-    return rows(joined(partial(read_one, asked.file), partial(read_one, asked.other)))
+    return rows(pairs_of(asked)) if asked.other else _read_one(asked)(asked.file)
+
+
+def pairs_of(asked: Asked) -> Joined:
+    """The two files that were given, as pairs."""
+    return Joined((asked.file, asked.other or ""), _read_one(asked))
+
+
+def _read_one(asked: Asked) -> Callable[[str], Iterator[Row]]:
+    return partial(rows, mapping=parse_map(asked.map), encoding=asked.encoding, delimiter=asked.delimiter)
 
 
 class Items(Generic[T]):

@@ -6,7 +6,6 @@ import asyncio
 import shlex
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,8 +14,7 @@ from jury.budget import Budget
 from jury.cli import exits, keeping, tables
 from jury.cli.asked import Asked, listed, pairwise, pointwise
 from jury.cli.calling import called
-from jury.cli.items import Items, comes_once, no_input, pair_fields
-from jury.cli.items import read as read_rows
+from jury.cli.items import Items, comes_once, no_input, pair_fields, pairs_of
 from jury.cli.paying import capped, left_lines, quoted
 from jury.cli.progress import Progress
 from jury.cli.run_progress import RunProgress
@@ -64,8 +62,6 @@ class _Run:
     def _kept(self, folder: Path, progress: RunProgress) -> None:
         asked, ids = self.asked, self.items.ids()
         keeping.check_apart(folder, asked.file, asked.other)
-        if asked.other and not asked.overwrite:
-            keeping.check_pair(folder, asked.file, asked.other)
         progress.start(None if ids is None else len(ids))
         spec = _spec(asked, self.jury)
         report = keeping.ask(spec, self.jury, folder, progress, overwrite=asked.overwrite, force=asked.force)
@@ -215,7 +211,7 @@ def _spec(asked: Asked, jury: Jury | PairwiseJury) -> RunSpec:
     how = {"concurrency": jury.spec.max_concurrency, "budget": asked.budget}
     read = {"limit": asked.limit, "encoding": asked.encoding, "delimiter": asked.delimiter}
     if asked.other:
-        return RunSpec([row.values for row in islice(read_rows(asked), asked.limit)], jury, **cast("Any", how))
+        return RunSpec(pairs_of(asked), jury, limit=asked.limit, **cast("Any", how))
     return RunSpec(asked.file, jury, map=parse_map(asked.map), **cast("Any", {**read, **how}))
 
 

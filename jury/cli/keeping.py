@@ -17,7 +17,7 @@ from jury.errors import ConfigError, DataError
 from jury.results import Comparison, PanelResult
 from jury.runner import Halt, RunReport, RunSpec
 from jury.runner import run as run_spec
-from jury.runner.describe import AnyJury, seats_of
+from jury.runner.describe import AnyJury, seats_of, source_of
 from jury.runner.entries import from_stdin
 from jury.runner.governors import Governors
 from jury.store import Run, clear
@@ -86,18 +86,6 @@ def check_apart(folder: Path, *data: str | None) -> None:
                 raise ConfigError(f"{file}: a run in {folder} writes a file of that name: choose another folder")
 
 
-def check_pair(folder: Path, *files: str) -> None:
-    """Raises `ConfigError` where the last pass compared two other files: as rows, they name no file in the manifest."""
-    try:
-        said: Any = json.loads((folder / SUMMARY).read_bytes())
-        before = [str(said[key]) for key in ("file", "file_b")]
-    except (OSError, ValueError, LookupError, TypeError):
-        return
-    if [Path(f).resolve() for f in before] != [Path(f).resolve() for f in files]:
-        told = f"{' and '.join(before)}, not {' and '.join(files)}"
-        raise ConfigError(f"{folder} holds results on {told}: choose another folder, or --overwrite")
-
-
 def kept(folder: Path, ids: set[str] | None, n: int) -> Iterator[tuple[int, PanelResult | Comparison]]:
     """The results on these items with their row numbers, in the order of the data; a folder may hold other items too.
 
@@ -114,11 +102,25 @@ def _refuse_others(folder: Path, spec: RunSpec) -> None:
     held = folder / RESULTS
     if held.is_file() and held.stat().st_size and not (folder / FILE).exists():
         raise ConfigError(f"{held} holds results already: choose another folder, or --overwrite")
-    try:
-        before: Any = Run.open(folder).manifest.data.get("path")
-    except DataError:
-        return  # a new folder, or one of which the run says what is wrong with it
-    if before is None or not isinstance(spec.data, str) or from_stdin(spec):
+    before, now = _files(folder, spec.kind), source_of(spec)
+    asked = now.get("joined") or [now["path"]]
+    if before is None or asked == [None] or from_stdin(spec):
         return
-    if before != spec.data and Path(before).resolve() != Path(spec.data).resolve():
-        raise ConfigError(f"{folder} holds results on {before}, not {spec.data}: choose another folder, or --overwrite")
+    if before != asked and [Path(f).resolve() for f in before] != [Path(f).resolve() for f in asked]:
+        told = f"{' and '.join(before)}, not {' and '.join(asked)}"
+        raise ConfigError(f"{folder} holds results on {told}: choose another folder, or --overwrite")
+
+
+def _files(folder: Path, kind: str) -> list[str] | None:
+    """The file that a run judges, or the two; None where it names none, is new or of another kind."""
+    try:
+        manifest = Run.open(folder).manifest
+        if (manifest.kind == "pairwise") != (kind == "pairwise"):
+            return None
+        data: Any = manifest.data
+        if data.get("path") or data.get("joined"):
+            return data.get("joined") or [data["path"]]
+        said: Any = json.loads((folder / SUMMARY).read_bytes())  # two files of an earlier version
+        return [str(said[key]) for key in ("file", "file_b")]
+    except (DataError, OSError, ValueError, LookupError, TypeError):
+        return None  # of which the run says what is wrong with it

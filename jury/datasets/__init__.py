@@ -26,7 +26,7 @@ from jury.datasets.frames import is_parquet, read_folder, read_frame, read_parqu
 from jury.datasets.globs import files_of, is_glob
 from jury.datasets.ids import SeenIds
 from jury.datasets.items import item_id, to_item, to_pair, to_question
-from jury.datasets.joined import joined
+from jury.datasets.joined import Joined
 from jury.datasets.jsonlines import looks_like_json, read_json
 from jury.datasets.row import Row, id_text
 from jury.datasets.source import STDIN, Source
@@ -37,12 +37,12 @@ __all__ = [
     "FIELDS",
     "STDIN",
     "ColumnMap",
+    "Joined",
     "Row",
     "files_of",
     "find",
     "is_glob",
     "item_id",
-    "joined",
     "parse_map",
     "records",
     "rows",

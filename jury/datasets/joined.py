@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from jury.datasets.columns import find, need
@@ -13,6 +15,17 @@ from jury.summary import count
 
 _SHOWN = 3  # ids named in an error
 _BOTH = ("input", "expected_output", "context", "system_instructions")  # of the item, whoever answers
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The pairs of two files, as rows of a run. `read` reads one of them; both are read anew each time."""
+
+    files: tuple[str, str]
+    read: Callable[[str], Iterator[Row]]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return joined(*(partial(self.read, file) for file in self.files))
 
 
 def joined(first: Callable[[], Iterator[Row]], second: Callable[[], Iterator[Row]]) -> Iterator[dict[str, Any]]:

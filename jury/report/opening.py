@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from jury.datasets import joined, rows
+from jury.datasets import Joined, rows
 from jury.errors import JuryError
 from jury.runner.entries import entries
 from jury.runner.spec import RunSpec
@@ -99,8 +99,7 @@ def _items(summary: Mapping[str, Any], kind: str) -> tuple[dict[str, dict[str, A
             read = partial(
                 rows, mapping=data.get("map"), encoding=data.get("encoding"), delimiter=data.get("delimiter")
             )
-            pairs = list(joined(partial(read, file), partial(read, str(other))))
-            spec = RunSpec(pairs[: data.get("limit")], kind="pairwise")
+            spec = RunSpec(Joined((file, str(other)), read), kind="pairwise", limit=data.get("limit"))
         else:
             spec = RunSpec(file, kind="pairwise" if kind == "pairwise" else "pointwise", **data)
         return {e.item.id: e.item.to_dict() for e in entries(spec)}, ""

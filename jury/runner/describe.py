@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from jury import __version__
+from jury.datasets import Joined
 from jury.errors import ConfigError
 from jury.escalation import Escalation
 from jury.judge import Seat
@@ -92,8 +93,10 @@ def _session_manifest(spec: RunSpec, jury: SessionJury, name: str) -> RunManifes
 
 
 def source_of(spec: RunSpec) -> dict[str, Any]:
-    """Where the data came from, as far as it has a name: a path or a pattern, or a list of them."""
+    """Where the data came from, as far as it has a name: a path or a pattern, a list of them, or two files of pairs."""
     data: Any = spec.data
+    if isinstance(data, Joined):
+        return {"path": None, "joined": list(data.files)}
     if isinstance(data, list | tuple) and data and all(isinstance(d, str | Path) for d in cast("list[Any]", data)):
         return {"path": None, "paths": [str(d) for d in cast("list[Any]", data)]}
     return {"path": data if isinstance(data, str) else None}
