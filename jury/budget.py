@@ -158,8 +158,8 @@ class Purse:
     """For calls whose price is on no list: functions, and addresses without a model.
 
     `most`: US dollars that one call can cost at most, which is also what it costs where it does not say; None where
-    nobody says. Then the first call goes alone: where it reports no cost, the others are taken to be free. One that
-    costs more than was said closes the budget: what others like it would cost is not known.
+    nobody says. Then one call goes alone, until one has come to something: where that reports no cost, the others are
+    taken to be free. One that costs more than was said closes the budget: what others like it would cost is not known.
     """
 
     def __init__(self, budget: Budget | None, most: float | None, whose: str) -> None:
@@ -198,9 +198,11 @@ class Purse:
             budget.give_back(most)
             raise
 
-    def settle(self, reserved: float, cost: float | None, calls: int = 1, *, unreadable: bool = False) -> float | None:
+    def settle(
+        self, reserved: float, cost: float | None, calls: int = 1, *, unreadable: bool = False, failed: bool = False
+    ) -> float | None:
         """What they did cost, as far as anybody knows. `cost`: what they say themselves; `unreadable`: they say
-        something of it, so they are not free."""
+        something of it, so they are not free; `failed`: nothing came back, so their silence says nothing either."""
         known = (self._most or 0.0) * calls if cost is None and self._most is not None else cost
         if self._budget is None:
             return known
@@ -213,7 +215,7 @@ class Purse:
         if known is not None and known > reserved + 1e-9:
             stated = "says no max_cost" if self._most is None else f"has max_cost {self._most:g}"
             self._close(f"did cost {dollars(known)} and {stated}")
-        self._told()
+        self._told(known=known is not None or not failed)
         return known
 
     def _close(self, why: str) -> None:

@@ -233,6 +233,31 @@ def test_of_functions_that_say_no_max_cost_the_first_call_goes_alone(tmp_path: P
     assert (report.totals["n_pass"], report.spent) == (20, 0)
 
 
+@pytest.mark.parametrize("failing", ["raises", "off the scale"])
+def test_a_call_that_failed_says_nothing_of_what_others_cost(tmp_path: Path, failing: str) -> None:
+    asked: list[str] = []
+    at_once, most = 0, 0
+
+    async def judge(output: str) -> Any:
+        nonlocal at_once, most
+        asked.append(output)
+        number, at_once = len(asked), at_once + 1
+        most = max(most, at_once)
+        try:
+            await asyncio.sleep(0)
+            if number < 4 and failing == "raises":
+                raise RuntimeError("down")
+            return {"value": True, "usage": {"cost": 0.4}} if number >= 4 else "neither"
+        finally:
+            at_once -= 1
+
+    rows = [{"id": str(i), "output": f"o{i}"} for i in range(20)]
+    spec = RunSpec(rows, {"criteria": "c", "judges": [judge]}, cache=False, budget=5.0)
+    report = asyncio.run(run(spec, tmp_path))
+    assert (len(asked), most, report.spent) == (4, 1, 0.4)
+    assert report.totals["reasons"] == {"errors": 3, "budget": 16}
+
+
 FUNCTION = """
 def second_look(output):
     with open("asked", "a") as file:

@@ -188,7 +188,8 @@ async def paid(purse: Purse | None, question: Question, ask: Callable[[], Awaita
         purse.lost(reserved)
         raise
     said = made.usage.cost if made.usage is not None else None
-    cost = purse.settle(reserved, said, unreadable=made.usage is UNREADABLE)
+    unreadable, failed = made.usage is UNREADABLE, made.verdict.status == "error"
+    cost = purse.settle(reserved, said, unreadable=unreadable, failed=failed)
     if cost is None or cost == said:
         return made
     return replace(made, usage=replace(made.usage or Usage(1), cost=cost))

@@ -110,7 +110,7 @@ class Maker:
             purse.lost(reserved)
             raise
         said = made.usage.cost if made.usage is not None else None
-        cost = purse.settle(reserved, said, 1 + made.retries)
+        cost = purse.settle(reserved, said, 1 + made.retries, failed=made.output.target_error is not None)
         return made if cost is None or cost == said else replace(made, usage=replace(made.usage or Usage(1), cost=cost))
 
     def _same(self, question: Question, item: str, output: Output) -> Output:
