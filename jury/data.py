@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from operator import index
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from jury.errors import DataError
 from jury.frozen import frozen
+from jury.values import plain, show
 
 
 @frozen
@@ -132,7 +133,8 @@ class DataPoint:
     `input`: a text (one user message), a list of messages, an object `{"messages": [...]}` or `{"input": text}`, or any
     other JSON value (one user message holding its JSON). `expected_output`: any JSON value, None for none. `row`: the
     columns of a data file, under `row.*` in templates. `number` is the item's place in its data set (for rotation).
-    `id` and `trace_id` are texts; a number becomes its text. Raises `DataError` for other kinds of ids, rows, numbers.
+    `id` and `trace_id` are texts; a number becomes its text. So is `context`: a list is joined by blank lines, other
+    values become their JSON. Raises `DataError` for other kinds of ids, rows, numbers.
     """
 
     input: Any = None
@@ -146,6 +148,11 @@ class DataPoint:
 
     def __post_init__(self) -> None:
         _check_item(self)
+        given: Any = self.context
+        if type(given) not in _NAMES and not isinstance(given, str):
+            data = plain(given, "context")
+            texts = cast("list[Any]", data) if isinstance(data, list) else [data]
+            object.__setattr__(self, "context", "\n\n".join(map(show, texts)))
 
 
 @frozen

@@ -20,6 +20,7 @@ from jury.prompts import PromptSpec
 from jury.providers.base import Provider, Settings
 from jury.scales import Boolean, Labels, Numeric, Scale
 from jury.seating import LONGEST_S, distinct
+from jury.values import data_of
 from jury.versions import with_system
 
 logger = logging.getLogger("jury.factory")
@@ -273,4 +274,4 @@ def variables_of(given: Mapping[str, Any] | None) -> dict[str, Any]:
     for name in variables:
         if not isinstance(cast("Any", name), str) or not name.strip():
             raise ConfigError(f"variables: names must be texts, got {name!r}")
-    return variables
+    return {name: data_of(value) for name, value in variables.items()}

@@ -112,7 +112,7 @@ def output_of(messages: Sequence[Message]) -> Output:
 
 def _entries(value: Any, what: str) -> list[Any] | None:
     """The entries of a list, each plain data or one of our own types; None for a value that is no list."""
-    if isinstance(value, str | bytes | bytearray) or not isinstance(value, Sequence):
+    if isinstance(value, str | bytes | bytearray | memoryview) or not isinstance(value, Sequence):
         return None
     return [_entry(v, f"{what}[{i}]") for i, v in enumerate(cast("Sequence[Any]", value))]
 

@@ -16,7 +16,7 @@ from typing import Any
 from jury.data import DataPoint, Message, Output, Reasoning, ResponsePair, Text, ToolCall
 from jury.messages import text_of, to_messages
 from jury.names import SIDES, Known, known
-from jury.values import show
+from jury.values import data_of, plain, show
 
 __all__ = ["Known", "known", "pairwise", "pointwise"]
 
@@ -51,7 +51,7 @@ def pointwise(
     if data.context is not None and "context" not in extra:
         values["context"] = data.context
     if data.row and _uses(wanted, "row"):
-        values["row"] = dict(data.row)
+        values["row"] = {str(name): data_of(value) for name, value in data.row.items()}
     if fence:
         asked = [message["content"] for message in values["input"]["all_messages"]]
         core = (*asked, values["output"]["response"], values["input"]["expected_output"])
@@ -76,7 +76,7 @@ def pairwise(
         if plan:
             values[side] = _families(_Side(_NOTHING, output), plan)
     if pair.row and _uses(wanted, "row"):
-        values["row"] = dict(pair.row)
+        values["row"] = {str(name): data_of(value) for name, value in pair.row.items()}
     if fence:
         sides = sorted((pair.response_a.text, pair.response_b.text))
         values["fence"] = _fence((values["question"], values["reference"], *sides), _texts(values))
@@ -108,7 +108,8 @@ class _Side:
 
     def expected(self) -> str:
         if self._expected is None:
-            self._expected = show(self.data.expected_output)
+            given = self.data.expected_output
+            self._expected = given if type(given) is str else show(plain(given, "expected_output"))
         return self._expected
 
     def last_input(self) -> str:
@@ -120,7 +121,7 @@ class _Side:
 
     def tools(self) -> list[Values]:
         return [
-            {"name": c.name, "arguments": _arguments(c.arguments), "result": c.result, "id": c.id}
+            {"name": c.name, "arguments": _arguments(c.arguments), "result": data_of(c.result), "id": c.id}
             for c in self.output.tool_calls
         ]
 
@@ -213,7 +214,7 @@ def _transcript_turn(item: Text | Reasoning | ToolCall) -> Values:
     if isinstance(item, Reasoning):
         return {"role": "assistant", "content": item.text, "type": "reasoning"}
     calls = [_function_call(item, _arguments(item.arguments))]
-    turn: Values = {"role": "assistant", "content": "", "tool_calls": calls, "result": item.result}
+    turn: Values = {"role": "assistant", "content": "", "tool_calls": calls, "result": data_of(item.result)}
     return {**turn, "is_error": True} if item.is_error else turn
 
 
@@ -228,12 +229,12 @@ def _arguments(arguments: Any) -> Any:
             return json.loads(arguments)
         except (ValueError, RecursionError):
             pass
-    return arguments
+    return data_of(arguments)
 
 
 def _argument_text(arguments: Any) -> str:
     """Arguments as the chat format has them: JSON text."""
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
+    return arguments if isinstance(arguments, str) else json.dumps(data_of(arguments), ensure_ascii=False, default=str)
 
 
 # The fence

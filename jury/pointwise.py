@@ -19,6 +19,7 @@ from jury.prompts import PromptSpec
 from jury.results import PairVote, PanelResult, Usage, Vote
 from jury.scales import INCONCLUSIVE, Boolean, Scale
 from jury.streams import as_completed
+from jury.values import show
 
 if TYPE_CHECKING:
     from jury.rubrics.asking import RubricMethod
@@ -87,7 +88,7 @@ class Jury(BaseJury):
 
         def make(names: Mapping[str, Any]) -> Case:
             contexts = [c for c in (self.variables.get("context"), names.get("context"), point.context) if c]
-            extra = {**self.variables, **names, **({"context": "\n\n".join(contexts)} if contexts else {})}
+            extra = {**self.variables, **names, **({"context": "\n\n".join(map(show, contexts))} if contexts else {})}
             return Case.of_output(point, answer, self.criteria, extra, wanted)
 
         cases = self.method.cases(self.panel, make)

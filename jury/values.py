@@ -1,4 +1,4 @@
-"""JSON values as plain data and as text for people: `plain`, `pretty`, `show`. Knows no message and no template.
+"""JSON values as plain data and as text for people: `plain`, `data_of`, `pretty`, `show`. No message, no template.
 
 `pretty` is `json.dumps(value, indent=2, ensure_ascii=False)`, written out here since the standard library leaves its C
 encoder as soon as an indent is asked for: a short value takes about a fifth of the time.
@@ -27,6 +27,14 @@ def plain(value: Any, what: str = "value") -> Any:
     objects without data, and data nested deeper than 200.
     """
     return value if _is_plain(value, 0) else _plain(value, what, 0)
+
+
+def data_of(value: Any) -> Any:
+    """`plain` of a value that has data; one that has none as it is, and no prompt shows it."""
+    try:
+        return plain(value)
+    except DataError:
+        return value
 
 
 def too_deep(value: Any) -> bool:
@@ -66,9 +74,10 @@ def _plain(value: Any, what: str, depth: int) -> Any:
         raise DataError(f"{what[:40]}... is nested deeper than {MAX_DEPTH} levels (or holds itself)", "too_deep")
     if isinstance(value, Mapping):
         pairs = cast("Mapping[Any, Any]", value)
-        return {str(k): _plain(v, f"{what}.{k}", depth + 1) for k, v in pairs.items()}
-    if isinstance(value, bytes | bytearray):
-        raise DataError(f"{what} is {type(value).__name__}, not text: decode it first", "encoding")
+        return {_key_text(k): _plain(v, f"{what}.{k}", depth + 1) for k, v in pairs.items()}
+    if isinstance(value, bytes | bytearray | memoryview):
+        kind = type(cast("object", value)).__name__
+        raise DataError(f"{what} is {kind}, not text: decode it first", "encoding")
     if isinstance(value, AbstractSet):
         value = sorted(cast("AbstractSet[Any]", value), key=str)  # the same set is the same prompt on every run
     if isinstance(value, Sequence):
@@ -150,7 +159,11 @@ def _inside(line: str) -> str:
 
 
 def _key(key: Any) -> str:
-    if type(key) is str:
-        return encode_basestring(key)
-    named = isinstance(key, int | float) or key is None  # as json writes such keys: true, 1, null
-    return encode_basestring(json.dumps(key) if named else str(key))
+    return encode_basestring(key if type(key) is str else _key_text(key))
+
+
+def _key_text(key: Any) -> str:
+    """A key as JSON writes it: true, 1 and null are such texts."""
+    if isinstance(key, str):
+        return str.__str__(key)
+    return json.dumps(key) if isinstance(key, int | float) or key is None else str(key)

@@ -13,9 +13,9 @@ ROOT = Path(__file__).parent.parent / "jury"
 FLOORS = (
     ("errors", "redaction", "frozen", "kept", "tasks", "deadlines", "allowances", "families"),
     (
+        "values",
         "data",
         "scales",
-        "values",
         "config",
         "rubrics.",
         "plain",

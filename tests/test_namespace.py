@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jury import namespace
 from jury.data import DataPoint, Message, Output, Reasoning, ResponsePair, TargetError, Text, ToolCall
-from jury.errors import ConfigError
+from jury.errors import ConfigError, DataError
 from jury.names import BARE, Known
 from jury.namespace import known, pairwise, pointwise
 from jury.templates import Template, check
@@ -131,6 +131,50 @@ def test_arguments_given_as_a_text(arguments: Any, shown: Any) -> None:
     values = pointwise(POINT, Output(tool_calls=[ToolCall("f", arguments)]), criteria="c")
     assert values["output"]["tools_called"][0]["arguments"] == shown
     assert values["output"]["messages"][0]["tool_calls"][0]["function"]["arguments"] == shown
+
+
+def test_objects_in_rows_and_calls_are_their_data() -> None:
+    """Printed as JSON they are data; so paths reach into them and sections walk them."""
+    point = DataPoint(input="q", row={"call": ToolCall("f"), "set": {2, 1}, "raw": b"x", 3: "three"})
+    output = Output(tool_calls=[ToolCall("f", Text("a"), result={"found": (Text("b"),)})])
+    values = pointwise(point, output, criteria="c")
+    empty = {"name": "f", "arguments": {}, "result": None, "id": None, "is_error": False}
+    assert values["row"] == {"call": empty, "set": [1, 2], "raw": b"x", "3": "three"}
+    pair = ResponsePair("q", Output("a"), Output("b"), row=point.row)
+    assert pairwise(pair, criteria="c")["row"] == values["row"]
+    assert values["output"]["tools_called"][0]["arguments"] == {"text": "a"}
+    assert values["output"]["tools_called"][0]["result"] == {"found": [{"text": "b"}]}
+    assert values["output"]["messages"][0]["result"] == {"found": [{"text": "b"}]}
+    source = "{{row.call.name}} {{#row.set}}<{{.}}>{{/row.set}} {{output.tools_called[0].result.found.0.text}}"
+    assert Template(source).render(values) == "f <1><2> b"
+    chat = [Message("assistant", "", tool_calls=(ToolCall("f", Text("ä")),))]
+    shown = pointwise(DataPoint(input=chat), Output(), criteria="")["input"]["all_messages"]
+    assert shown[0]["tool_calls"][0]["function"]["arguments"] == '{"text": "ä"}'
+
+
+@pytest.mark.parametrize(
+    ("given", "context"),
+    [
+        ("one", "one"),
+        ("", ""),
+        (None, None),
+        (["one", {"page": 2}], 'one\n\n{\n  "page": 2\n}'),
+        (("one", "two"), "one\n\ntwo"),
+        ([], ""),
+        ({"page": 2}, '{\n  "page": 2\n}'),
+        (Text("t"), '{\n  "text": "t"\n}'),
+        (7, "7"),
+    ],
+)
+def test_a_context_is_a_text(given: Any, context: str | None) -> None:
+    assert DataPoint(input="q", context=given).context == context
+
+
+def test_what_is_no_data_is_named_by_its_field() -> None:
+    with pytest.raises(DataError, match="context is bytes"):
+        DataPoint(input="q", context=b"x")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match=r"expected_output\.a is bytes"):
+        pointwise(DataPoint(input="q", expected_output={"a": b"x"}), Output(), criteria="c")
 
 
 def test_a_failed_call_says_so_in_the_transcript_only() -> None:

@@ -23,6 +23,7 @@ from jury import (
     ScriptedProvider,
     Settings,
     TargetError,
+    ToolCall,
     llm_jury,
     llm_jury_pairwise,
     session_jury,
@@ -357,6 +358,9 @@ def test_warnings_about_families(caplog):
         jury.judge_sync("q", AgentResponse("a", model="openai/gpt-z"))
         jury.judge_sync("q", AgentResponse("a", model="openai/gpt-z"))
     assert caplog.text.count("family of the target") == 1
+    stands_in = llm_jury(criteria="c", judges=[lambda output: True], replacement_judges=[judge], strict_panel=True)
+    with pytest.raises(ConfigError, match="family of the target"):
+        stands_in.judge_sync("q", AgentResponse("a", model="openai/gpt-z"))
 
 
 def test_own_prompts_variables_and_rows():
@@ -368,6 +372,17 @@ def test_own_prompts_variables_and_rows():
     )
     jury.judge_sync(DataPoint("q", row={"source": "the manual"}), "because")
     assert provider.requests[0].prompt == "Q: why? A: because S: the manual"
+
+
+def test_objects_given_as_variables_are_their_data(caplog):
+    policy = ToolCall("refund", {"days": (14, 30)})
+    jury = llm_jury(
+        prompt="{{P.name}}: {{#P.arguments.days}}{{.}} {{/P.arguments.days}}", variables={"P": policy}, judges=["a/b"]
+    )
+    assert jury.render(input="q", output="a")["a/b"]["user"] == "refund: 14 30 "
+    assert not caplog.records
+    with pytest.raises(ConfigError, match=r"P\.nam\b.*P\.name"):
+        llm_jury(prompt="{{P.nam}}", variables={"P": policy}, judges=["a/b"], strict_template=True)
 
 
 def test_template_names_are_checked_when_the_jury_is_made(caplog):

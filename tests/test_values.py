@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jury.errors import DataError
-from jury.values import plain, pretty, show
+from jury.values import data_of, plain, pretty, show
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 JSON = st.recursive(
@@ -63,6 +63,7 @@ def test_keys_that_are_no_texts_print_as_json_has_them(key: Any) -> None:
         (Decimal("0.10"), "0.10"),
         ([Point(2, ())], [{"x": 2, "tags": []}]),
         ({1: "a"}, {"1": "a"}),
+        ({Decimal("0.5"): {None: 0, True: 1}}, {"0.5": {"null": 0, "true": 1}}),
     ],
 )
 def test_objects_become_their_data(value: Any, data: Any) -> None:
@@ -70,10 +71,16 @@ def test_objects_become_their_data(value: Any, data: Any) -> None:
     assert json.loads(pretty(value)) == data
 
 
-@pytest.mark.parametrize("value", [b"x", lambda: 1, Point, object(), print])
+@pytest.mark.parametrize("value", [b"x", memoryview(b"x"), lambda: 1, Point, object(), print])
 def test_what_is_no_data_is_named_with_its_place(value: Any) -> None:
     with pytest.raises(DataError, match=r"output\.a\[1\]"):
         plain({"a": [0, value]}, "output")
+
+
+def test_what_has_no_data_is_kept_where_only_some_may_have() -> None:
+    given = {"point": Point(2, ()), "raw": b"x"}
+    assert data_of(given) is given
+    assert {k: data_of(v) for k, v in given.items()} == {"point": {"x": 2, "tags": []}, "raw": b"x"}
 
 
 def test_a_model_that_cannot_be_dumped_is_named() -> None:

@@ -28,6 +28,7 @@ from jury.sessions.criteria import LegacyPrompt
 from jury.sessions.legacy import is_legacy
 from jury.store import Run, StoredItem, scale_from_dict
 from jury.store.shown import ShownFile
+from jury.values import show
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ class Refill:
         )
         names = self._names(judgment, number)
         contexts = [c for c in (variables.get("context"), names.get("context"), point.context) if c]
-        extra = {**variables, **names, **({"context": "\n\n".join(contexts)} if names and contexts else {})}
+        extra = {**variables, **names, **({"context": "\n\n".join(map(show, contexts))} if names and contexts else {})}
         return Case.of_output(point, Output(item.output), manifest.criteria, extra, prompt.wanted)
 
     def _names(self, judgment: Judgment, number: int) -> Mapping[str, Any]:

@@ -206,6 +206,14 @@ def test_a_verdict_that_a_function_made_is_held_to_the_rubric() -> None:
     assert judged_by(Verdict("abstained", explanation="no idea")).reason == "abstained"
 
 
+def test_contexts_of_any_kind_stand_one_after_another() -> None:
+    jury = llm_jury(rubric=RUBRIC, judges=["scripted/a"], variables={"context": ["first", Verdict("error")]})
+    user = jury.render(input="q", output="a", context=["second", "third"])["scripted/a"]["user"]
+    assert '"first"' in user
+    assert '"status": "error"' in user
+    assert user.index("]\n\nsecond\n\nthird") > user.index('"first"')
+
+
 def test_quotes_are_looked_up_in_the_answer() -> None:
     good = judged(reply(5, 1, 1))
     bad = judged(reply(5, 1, 1), output="Lyon.")
@@ -274,3 +282,19 @@ def test_the_rubric_of_an_item_sees_its_reference_and_its_context() -> None:
     assert "a library desk" in text
     assert "Loans last four weeks.\n\nOpen on Monday." in text
     assert "correctness >= 4" in text
+
+
+def test_a_reason_is_no_quote() -> None:
+    def strict(output: str) -> dict[str, Any]:
+        return {"right": (5, "looked for Paris"), "kind": (1, "polite"), "form": {"score": 1, "explanation": "short"}}
+
+    result = llm_jury(rubric=RUBRIC, judges=[strict]).judge_sync("q", "It is Paris.")
+    assert (result.votes[0].verdict.evidence, result.votes[0].evidence_check) == ((), None)
+    assert [criterion(result, k).explanation for k in ("right", "kind", "form")] == ["looked for Paris", "polite", "short"]
+    assert seed_report(RUBRIC, result, "rubric")["right"] == {"evidence": "looked for Paris", "score": 5}
+
+    critic = load_rubric("critic")
+    metrics = {k: {"reasoning": f"of {k}", "score": 1 if critic[k].zero_one else 5} for k in critic.keys}
+    asked = json.dumps({"evaluation_report": {"metrics": metrics, "summary": {"overall_verdict": "good"}}})
+    judges = [JudgeSpec("scripted/a", provider=ScriptedProvider([asked]))]
+    assert llm_jury(rubric=critic, judges=judges).judge_sync("q", "a").votes[0].evidence_check is None
