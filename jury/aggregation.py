@@ -10,6 +10,7 @@ or more), `min`, `max` for numbers; or a function over all votes. Weights count 
 from __future__ import annotations
 
 import math
+from asyncio import CancelledError
 from collections import Counter
 from collections.abc import Callable, Sequence
 from inspect import iscoroutinefunction
@@ -19,12 +20,14 @@ from jury.errors import ConfigError, ReplyError
 from jury.frozen import frozen
 from jury.redaction import told
 from jury.results import Judgment, PanelStatus, Reason, Verdict
-from jury.scales import INCONCLUSIVE, Labels, Numeric, Scale, Value
+from jury.scales import INCONCLUSIVE, Labels, Numeric, Scale, Value, native, shown
 
 CATEGORICAL = ("mode", "majority", "unanimous")
 WEIGHED = ("consistency", "dawid_skene", "labelled", "calibrated", "auto")  # fitted on a run: jury.weighing
 NUMERIC = ("mean_std", "median", "trimmed_mean", "min", "max")
-_EPSILON = 1e-9  # of weights: 0.1 + 0.2 against 0.3 is a tie
+_EPSILON = 1e-9  # of all weight: 0.1 + 0.2 against 0.3 is a tie
+# What a caller's own function may raise at the cost of one verdict; a key that was pressed is no fault of it.
+_RAISED = (Exception, SystemExit, GeneratorExit, CancelledError)
 
 
 class Ballot(Protocol):
@@ -95,7 +98,7 @@ class Rule:
                 f"tie_break must be a function from the deciding values to one of them, got {tie_break!r}"
             )
         for name, function in (("tie_break", tie_break), ("aggregator", given)):
-            if iscoroutinefunction(function):
+            if iscoroutinefunction(function) or iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004
                 raise ConfigError(f"{name} must be a plain function, not an async one: nothing awaits it")
         allowed = NUMERIC if isinstance(scale, Numeric) else CATEGORICAL
         if given is None:
@@ -116,17 +119,19 @@ class Rule:
 
     def combine(self, values: Sequence[Any], weights: Sequence[float]) -> Outcome:
         """Deciding values and their weights, by a built-in rule. At least one value."""
+        if not any(weights):
+            weights = [1.0] * len(values)  # nobody's word counts more than another's
         if self.name in NUMERIC:
             return Outcome(_numeric(self.name, values, weights))
         totals: dict[Any, float] = {}
         for value, weight in zip(values, weights, strict=True):
             totals[value] = totals.get(value, 0.0) + weight
-        best = max(totals.values())
-        leaders = [v for v, w in totals.items() if w >= best - _EPSILON]
+        best, whole = max(totals.values()), math.fsum(weights)
+        leaders = [v for v, w in totals.items() if w >= best - _EPSILON * whole]
         if self.name == "unanimous":
             return Outcome(values[0]) if len(totals) == 1 else Outcome(None, "no_majority", detail="not all agree")
         if self.name == "majority":
-            if best > sum(weights) / 2 + _EPSILON:
+            if best > (0.5 + _EPSILON) * whole:
                 return Outcome(leaders[0])
             if len(leaders) == 1:
                 detail = f"{_say(leaders[0])} leads without more than half of the deciding votes"
@@ -140,13 +145,13 @@ class Rule:
         detail = _tied(leaders, values)
         if self.tie_break is not None:
             try:
-                chosen = self.tie_break(list(values))
-            except Exception as error:  # noqa: BLE001 - the caller's code; the votes must survive it
+                chosen = native(self.tie_break(list(values)))
+            except _RAISED as error:  # the caller's code; the votes must survive it
                 chosen, detail = None, f"{detail}; the tie-break raised {told(error)}"
             if chosen is not None:
-                if any(chosen == v and type(chosen) is type(v) for v in values):
+                if any(type(chosen) is type(v) and chosen == v for v in values):
                     return Outcome(chosen, tie=True, detail=detail)
-                detail += f"; the tie-break answered {chosen!r}, for which nobody voted"
+                detail += f"; the tie-break answered {shown(chosen)}, for which nobody voted"
         return Outcome(None, "tie", detail=detail)
 
 
@@ -260,7 +265,7 @@ def _custom(rule: Rule, votes: Sequence[Ballot]) -> Outcome:
     function = cast("Callable[[Sequence[Any]], Any]", rule.function)
     try:
         value = function(tuple(votes))
-    except Exception as error:  # noqa: BLE001 - the caller's code; its votes must survive it
+    except _RAISED as error:  # the caller's code; its votes must survive it
         return Outcome(None, "rule", detail=f"the aggregator raised {told(error)}")
     if value is None and isinstance(rule.function, Weigher):
         return Outcome(None, "tie", detail="the weights of both sides are equal")
@@ -269,7 +274,7 @@ def _custom(rule: Rule, votes: Sequence[Ballot]) -> Outcome:
     try:
         return Outcome(rule.scale.read(value))
     except ReplyError as error:
-        return Outcome(None, "rule", detail=f"the aggregator returned {value!r}: {error.detail}")
+        return Outcome(None, "rule", detail=f"the aggregator returned {shown(value)}: {error.detail}")
 
 
 def _no_quorum(votes: Sequence[Ballot], deciding: int, quorum: int, seats: int) -> Decision:
@@ -299,8 +304,8 @@ def _numeric(name: str, values: Sequence[float], weights: Sequence[float]) -> fl
         return pairs[0][0]
     if name == "max":
         return pairs[-1][0]
-    # A vote without weight moves nothing, neither the middle nor what is trimmed; if none has any, all count alike.
-    pairs = [(v, w) for v, w in pairs if w > 0] or [(v, 1.0) for v, _ in pairs]
+    # A vote without weight moves nothing, neither the middle nor what is trimmed.
+    pairs = [(v, w) for v, w in pairs if w > 0]
     if name == "trimmed_mean" and len(pairs) >= 3:
         pairs = pairs[1:-1]
     total = math.fsum(w for _, w in pairs)
@@ -316,9 +321,9 @@ def _median(pairs: Sequence[tuple[float, float]], total: float) -> float:
     below = 0.0
     for i, (value, weight) in enumerate(pairs):
         below += weight
-        if below > total / 2 + _EPSILON:
+        if below > (0.5 + _EPSILON) * total:
             return value
-        if below >= total / 2 - _EPSILON:
+        if below >= (0.5 - _EPSILON) * total:
             return (value + pairs[i + 1][0]) / 2
     return pairs[-1][0]
 

@@ -252,7 +252,7 @@ def shown(value: Any) -> str:
     """A value as an error names it, in at most 80 characters."""
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # a number of more digits than Python writes; an object without a bottom
+    except Exception:  # noqa: BLE001 - a number of more digits than Python writes, or whatever an own repr raises
         text = f"a {type(value).__name__} that cannot be written out"
     return text if len(text) <= 80 else text[:77] + "..."
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,14 +65,51 @@ def test_a_tie_break_that_fails_costs_no_vote():
     assert fold(judgments, Rule.of(None, AB, fails)).status == "abstained"
 
 
+@pytest.mark.parametrize("raised", [SystemExit(3), GeneratorExit(), asyncio.CancelledError()])
+def test_what_would_end_the_process_or_its_task_costs_one_verdict(raised):
+    def rule(given):
+        raise raised
+
+    votes = [vote("a"), vote("b")]
+    assert run(votes, rule=rule).reason == "rule"
+    assert "the aggregator raised" in run(votes, rule=rule).explanation
+    assert "the tie-break raised" in run(votes, tie_break=rule).explanation
+
+
+def test_what_a_tie_break_answers_is_held_against_the_votes_whatever_it_is():
+    votes, two = [vote(True), vote(False)], np.array([True, False])
+    for odd in (two, [True], 1, "true", "x" * 10_000, Unshowable()):
+        d = run(votes, Boolean(), tie_break=lambda values, odd=odd: odd)
+        assert (d.reason, d.tie) == ("tie", False), odd
+        assert len(d.explanation) < 300
+    assert run(votes, Boolean(), tie_break=lambda values: np.False_).value is False
+
+
+def test_what_an_aggregator_answers_is_named_in_few_words():
+    for odd in ("x" * 10_000, Unshowable(), [vote("a")] * 99):
+        d = run([vote("a")], rule=lambda votes, odd=odd: odd)
+        assert d.reason == "rule"
+        assert len(d.explanation) < 400
+
+
+class Unshowable:
+    def __repr__(self):
+        raise TypeError("no words for it")
+
+
 def test_async_rules_are_refused():
     async def later(values):
         return values[0]
 
-    with pytest.raises(ConfigError, match="tie_break must be a plain function"):
-        Rule.of(None, AB, later)
-    with pytest.raises(ConfigError, match="aggregator must be a plain function"):
-        Rule.of(later, AB)
+    class Later:
+        async def __call__(self, values):
+            return values[0]
+
+    for rule in (later, Later()):
+        with pytest.raises(ConfigError, match="tie_break must be a plain function"):
+            Rule.of(None, AB, rule)
+        with pytest.raises(ConfigError, match="aggregator must be a plain function"):
+            Rule.of(rule, AB)
 
 
 @pytest.mark.parametrize("rule", ["mean_std", "median", "trimmed_mean"])
@@ -80,6 +119,23 @@ def test_a_vote_without_weight_moves_no_number(rule):
     for silent in (0.0, 3.5, 10.0):
         assert run([*votes, vote(silent, 0.0)], SCORE, rule).value == without
     assert run([vote(2.0, 0.0), vote(4.0, 0.0)], SCORE, rule).value == 3.0  # if none has weight, all count alike
+
+
+@pytest.mark.parametrize("rule", ["mode", "majority"])
+def test_where_no_vote_has_weight_all_count_alike(rule):
+    assert run([vote("b", 0), vote("a", 0), vote("a", 0)], rule=rule).value == "a"
+    assert run([vote("a", 0)], rule=rule).value == "a"
+    assert run([vote("a", 0), vote("b", 0)], rule=rule).reason == "tie"
+    assert run([vote("a", 0), vote("a", 0), vote("b", 1)], rule=rule).value == "b"
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e11])
+def test_the_unit_of_the_weights_does_not_matter(unit):
+    assert run([vote("a", 2 * unit), vote("b", unit)]).value == "a"
+    assert run([vote("a", 2 * unit), vote("b", unit)], rule="majority").value == "a"
+    assert run([vote("a", 0.1 * unit), vote("a", 0.2 * unit), vote("b", 0.3 * unit)]).reason == "tie"
+    assert run([vote(1, unit), vote(2, unit), vote(9, unit)], SCORE, "median").value == 2
+    assert run([vote(1, 0.3 * unit), vote(2, 0.1 * unit), vote(9, 0.2 * unit)], SCORE, "median").value == 1.5
 
 
 def test_majority_counts_the_deciding_votes():
