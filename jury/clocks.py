@@ -8,7 +8,7 @@ next pass of a run. Decides nothing about votes.
 
 from __future__ import annotations
 
-from asyncio import Semaphore
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
@@ -38,14 +38,16 @@ def unasked(result: R, kind: Literal["deadline", "budget"], told: str) -> R:
 class ItemClock:
     """For one item: `vote_s` seconds for each seat's vote, `item_s` for all; None is no limit. `item`: its id.
 
-    `gate`: the places of calls in flight.
+    `gate`: the places of calls in flight. Made in the task that asks.
     """
 
-    __slots__ = ("_gate", "_item", "_vote_s", "item")
+    __slots__ = ("_gate", "_heard", "_item", "_task", "_vote_s", "item")
 
-    def __init__(self, vote_s: float | None, item_s: float | None, item: str | None, gate: Semaphore) -> None:
+    def __init__(self, vote_s: float | None, item_s: float | None, item: str | None, gate: asyncio.Semaphore) -> None:
         self.item = item
         self._gate = gate
+        self._task = asyncio.current_task()
+        self._heard = self._task.cancelling() if self._task else 0
         self._vote_s = vote_s
         self._item = None if item_s is None else Allowance(item_s, "item_deadline_s")
 
@@ -67,8 +69,11 @@ class ItemClock:
     async def _in_its_place(
         self, ask: Callable[..., Awaitable[Judgment]], case: Case, repetition: int, propagate: bool
     ) -> Judgment:
+        waits = self._gate.locked()
         await self._gate.acquire()  # `async with` makes three coroutines of it
         try:
+            if waits and self._task and self._task.cancelling() > self._heard:
+                raise asyncio.CancelledError  # the place is that of a call that was cancelled a moment ago
             return await ask(case, repetition, propagate=propagate)
         finally:
             self._gate.release()

@@ -22,7 +22,10 @@ MOST_THREADS = 256  # one for each function that waits; beyond them functions wa
 
 
 async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """The results in the order given. The first exception cancels the others, waits for them, and is raised."""
+    """The results in the order given. The first exception cancels the others, waits for them, and is raised.
+
+    A cancellation is raised too, whatever the work makes of it.
+    """
     if len(work) == 1:
         return [await work[0]]
     failed: list[Exception] = []
@@ -30,9 +33,16 @@ async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     loop = asyncio.get_running_loop()  # looked up once: each look asks the system for the process's number
     for w in work:
         tasks.append(loop.create_task(_one_of(tasks, failed, w)))
+    me = asyncio.current_task(loop)
+    heard = me.cancelling() if me else 0
+    results: list[T] = []
     try:
         # One after another, for `gather` costs as much again as the tasks. A failure gets here as a cancelled task.
-        return [await t for t in tasks]
+        for t in tasks:
+            results.append(await t)
+            if me and me.cancelling() > heard:
+                raise asyncio.CancelledError  # it went to the task that was waited for, which kept it to itself
+        return results
     except BaseException:
         for t in tasks:
             t.cancel()
@@ -42,8 +52,7 @@ async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
             for w in work:
                 if inspect.getcoroutinestate(w) == inspect.CORO_CREATED:
                     w.close()  # one that was cancelled before it began
-        me = asyncio.current_task()
-        if failed and not (me and me.cancelling()):
+        if failed and not (me and me.cancelling() > heard):
             raise failed[0] from None
         raise
 

@@ -157,6 +157,27 @@ def test_a_cancelled_item_is_cancelled():
     virtual_time.run(once())
 
 
+@pytest.mark.parametrize("many", [False, True])
+def test_no_call_begins_once_its_item_is_cancelled(many):
+    async def once():
+        judges = [Slow(5) for _ in range(4)]
+        jury = llm_jury(criteria="c", judges=seats(*judges), repetitions=3, max_concurrency=2)
+
+        async def work():
+            if not many:
+                return await jury.judge(output="o")
+            return [r async for r in jury.judge_many([{"output": str(i)} for i in range(9)])]
+
+        task = asyncio.ensure_future(work())
+        await asyncio.sleep(1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert sum(j.begun for j in judges) == 2
+
+    virtual_time.run(once())
+
+
 def test_time_in_line_is_not_counted():
     async def once():
         allowance = Allowance(10, "a")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -121,3 +122,50 @@ def test_an_exception_is_raised_as_it_is() -> None:
         virtual_time.run(together([waits(), fails()]))
     assert caught.value is error
     assert caught.value.__suppress_context__
+
+
+def test_a_cancellation_that_a_piece_of_work_keeps_to_itself_cancels_the_rest() -> None:
+    said: list[str] = []
+
+    async def stubborn() -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(9)
+        said.append("goes on")
+
+    async def usual() -> None:
+        try:
+            await asyncio.sleep(5)
+        except asyncio.CancelledError:
+            said.append("cancelled")
+            raise
+
+    async def main() -> None:
+        task = asyncio.ensure_future(together([stubborn(), usual()]))
+        await asyncio.sleep(1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    virtual_time.run(main())
+    assert said == ["goes on", "cancelled"]
+
+
+def test_a_failure_in_a_task_that_was_cancelled_before_is_raised_as_it_is() -> None:
+    async def fails() -> None:
+        raise ValueError("own")
+
+    async def main() -> None:
+        try:
+            await asyncio.sleep(9)
+        finally:
+            with pytest.raises(ValueError, match="own"):
+                await together([fails(), fails()])
+
+    async def cancelled() -> None:
+        task = asyncio.ensure_future(main())
+        await asyncio.sleep(1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    virtual_time.run(cancelled())
