@@ -752,6 +752,39 @@ def test_a_reader_that_goes_away_is_no_bad_rate(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (exits.CLOSED, "")
 
 
+@pytest.mark.parametrize("ignored", [False, True])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_without_a_folder_what_was_judged_by_an_interrupt_is_shown(
+    tmp_path: Path, how: signal.Signals, ignored: bool
+) -> None:
+    if ignored and how == signal.SIGINT:
+        return
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps({"answer": str(i)}) + "\n" for i in range(5)))
+    (tmp_path / "stuck.py").write_text(
+        "import asyncio\nasync def yes(output):\n"
+        "    if output == '3':\n        open('waits', 'w').close()\n        await asyncio.sleep(600)\n    return True\n"
+    )
+    command = [sys.executable, "-m", "jury", "judge", "rows.jsonl", "-c", "c", "-j", "stuck.py:yes"]
+    command += ["--concurrency", "1"]
+    ignore = ["/bin/sh", "-c", 'trap "" INT; exec "$0" "$@"'] if ignored else []  # as a script's background job is
+    with subprocess.Popen(
+        [*ignore, *command],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        end = time.monotonic() + 120
+        while not (tmp_path / "waits").exists() and time.monotonic() < end and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(how)
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "interrupted: 3 of 5 rows judged, not kept: no -o DIR was given" in err
+    assert "3 passed, 0 failed" in out
+
+
 def test_an_interrupt_keeps_what_was_judged(tmp_path: Path) -> None:
     write_files(tmp_path)
     rows = "".join(json.dumps({"id": i, "answer": "x"}) + "\n" for i in range(990))

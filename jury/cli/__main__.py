@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -26,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise SystemExit(front.show(given))
         from jury.cli.app import make, renamed
 
-        make(given)(renamed(given), prog_name="jury")
+        with _terminated_as_interrupted():
+            make(given)(renamed(given), prog_name="jury")
     except JuryError as error:
         from jury.wording import visible
 
@@ -48,6 +50,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if error.filename is None:
             _leave_stdout()
         raise SystemExit(2) from None
+
+
+@contextlib.contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """SIGTERM, as of `timeout` or a CI whose time is up, ends a command as Ctrl-C does: with what was judged by then."""
+
+    def interrupt(*_: object) -> None:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of a script's background jobs
+            raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # not in the main thread: whoever called minds it
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _flush() -> None:

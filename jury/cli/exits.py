@@ -12,7 +12,7 @@ BELOW = 1  # the pass rate is below --fail-under
 USAGE = 2  # wrong options, configuration or data; nothing was asked, or the run could not go on
 NO_RESULT = 3  # nothing usable came out, or less of it than --min-coverage
 UNDECIDED = 4  # kept for gates that compare two runs
-INTERRUPTED = 130  # Ctrl-C: what was judged is kept
+INTERRUPTED = 130  # Ctrl-C or SIGTERM: what was judged is kept
 CLOSED = 141  # whoever read standard output went away, as `| head` does
 MEANINGS = {
     OK: "fine",

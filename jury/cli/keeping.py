@@ -40,8 +40,7 @@ async def interruptible(spec: RunSpec, folder: Path, say: Callable[[str], None],
 
     loop = asyncio.get_running_loop()
     with contextlib.suppress(NotImplementedError, RuntimeError):  # elsewhere than on POSIX, or not in the main thread
-        for name in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(name, interrupt)
+        loop.add_signal_handler(signal.SIGINT, interrupt)
     try:
         return await work
     except asyncio.CancelledError:
