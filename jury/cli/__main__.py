@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -53,8 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 @contextlib.contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM, as of `timeout` or a CI whose time is up, ends a command as Ctrl-C does: with what was judged by then."""
+def _terminated_as_interrupted() -> Generator[None]:
+    """SIGTERM, as of `timeout` or of a CI, ends a command as Ctrl-C does: with what was judged till then."""
 
     def interrupt(*_: object) -> None:
         if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of a script's background jobs
