@@ -356,7 +356,8 @@ class Panel:
         """Warns once (strict: raises) where a judge is of the target's family: models favour their own kind."""
         if not model or family(model) in self._warned:
             return
-        kin = [s.name for s in self.seats if s.function is None and s.spec.family_name == family(model)]
+        judges = (*self.seats, *self.stand_ins)
+        kin = [s.name for s in judges if s.function is None and s.spec.family_name == family(model)]
         if kin:
             self._complain(f"judges {kin} are of the family of the target {model}: judges favour their own kind")
         self._warned.add(family(model))
