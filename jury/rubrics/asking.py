@@ -23,7 +23,7 @@ from jury.parsing import given_object
 from jury.providers.function import read_result, usage_of
 from jury.results import CriterionResult, Failure, Judgment, PanelStatus, Reason, Usage, Verdict, Vote
 from jury.rubrics.criterion import Criterion
-from jury.rubrics.outcome import RubricOutcome, outcome
+from jury.rubrics.outcome import RubricOutcome, outcome, tied
 from jury.rubrics.reply import CriterionScore, RubricReply, contradiction, criterion_schema, read_reply, reply_keys
 from jury.rubrics.reply import reply_schema as rubric_schema
 from jury.rubrics.rubric import Rubric
@@ -313,7 +313,7 @@ class RubricMethod:
             NA if status == "not_applicable" else INCONCLUSIVE if value is None else value,
             alone.decide({key: value}).passed if alone is not None and value is not None else None,
             "tie" if status == "inconclusive" else None,
-            explain(parts, value),
+            explain(parts, value) if status != "inconclusive" else tied([v.value for v in parts]),
             max(map(values.count, set(values))) / len(values) if counts else None,
             tuple(parts),
         )

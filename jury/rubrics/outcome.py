@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -100,6 +101,14 @@ def outcome(
     )
 
 
+def tied(values: Sequence[Any]) -> str:
+    """Why a criterion has no verdict: as many judges on one side as on the other."""
+    counts = Counter(
+        str(v).lower() if isinstance(v, bool) else f"{v:g}" if isinstance(v, float) else str(v) for v in values
+    )
+    return f"a tie between {' and '.join(f'{word} ({n})' for word, n in counts.items())}" if len(counts) > 1 else ""
+
+
 def _majority(found: Sequence[tuple[bool | None, float]]) -> bool | None:
     whole = sum(w for _, w in found) + 2 * _EPSILON
     if 2 * sum(w for v, w in found if v is True) > whole:
@@ -122,7 +131,7 @@ def seed_json(rubric: Rubric, reply: RubricReply, decision: Decision) -> dict[st
             "failure_reason": "; ".join(decision.breached) or None,
         }
         return {"evaluation_report": {"metrics": metrics, "summary": summary}}
-    scores = {k: {"evidence": "; ".join(s.evidence), "score": plain[k]} for k, s in reply.scores.items()}
+    scores = {k: {"evidence": "; ".join(s.evidence) or s.reasoning, "score": plain[k]} for k, s in reply.scores.items()}
     return {**scores, "pass": decision.passed, "summary": reply.summary}
 
 

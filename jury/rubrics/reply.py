@@ -24,7 +24,7 @@ from jury.scales import Value
 
 Object = Mapping[str, Any]
 BESIDE = ("summary", "pass", "passed", "overall_verdict", "pipeline_status", "failure_reason", "abstain", "explanation")
-_EVIDENCE = ("evidence", "reasoning", "explanation", "quote")
+_QUOTES, _REASONS = ("evidence", "quote"), ("reasoning", "explanation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +161,9 @@ def _score(criterion: Criterion, given: Any) -> CriterionScore:
     body = cast("Object", given)
     if "score" not in body:
         raise ReplyError("missing_field", f"{criterion.key}: no score")
-    found = next((body[k] for k in _EVIDENCE if body.get(k)), None)
+    found = next((body[k] for k in _QUOTES if body.get(k)), None)
     items = cast("list[Any]", found) if isinstance(found, list) else [found]
-    reasoning = body.get("reasoning") if isinstance(body.get("reasoning"), str) else ""
+    reasoning = next((body[k] for k in _REASONS if isinstance(body.get(k), str) and body[k]), "")
     return CriterionScore(
         criterion.key,
         criterion.read(body["score"]),

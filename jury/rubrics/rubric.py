@@ -213,8 +213,8 @@ class Rubric:
     def _explained(self, rule: PassRule, clause: Node, scores: Scores) -> str:
         named = [str(n.value) for n in walk(clause) if n.op == "name"]
         if any(n.op in ("all", "any") for n in walk(clause)):
-            named += [key for key in scores.ranges if key in scores.values]
-        told = [f"{k} is {_shown(scores.values.get(k), k in scores.na)}" for k in dict.fromkeys(named)]
+            named += scores.ranges
+        told = [f"{k} {_shown(scores.values.get(k), k in scores.na)}" for k in dict.fromkeys(named)]
         return f"{rule.source(clause)} ({', '.join(told)})" if told else rule.source(clause)
 
     def _warnings(self) -> list[str]:
@@ -257,8 +257,8 @@ def _options(criterion: Criterion, numbers: Sequence[float]) -> list[Score]:
 
 def _shown(value: Score | None, not_applicable: bool) -> str:
     if value is None:
-        return "not applicable" if not_applicable else "missing"
-    return value if isinstance(value, str) else f"{value:g}"
+        return "is not applicable" if not_applicable else "has no verdict"
+    return f"is {value if isinstance(value, str) else format(value, 'g')}"
 
 
 def _body(item: Any, place: Any) -> dict[str, Any]:

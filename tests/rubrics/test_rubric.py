@@ -138,7 +138,10 @@ class TestMissingScores:
         assert made.decide({"correctness": 1}).passed is False
         assert made.decide({"completeness": 2}).passed is False
         assert made.decide({"correctness": 5, "completeness": 4}).passed is None
-        assert made.decide({}).open == ("correctness >= 4 (correctness is missing)", "min(all) >= 3")
+        assert made.decide({}).open == (
+            "correctness >= 4 (correctness has no verdict)",
+            "min(all) >= 3 (correctness has no verdict, completeness has no verdict, clarity has no verdict)",
+        )
 
     def test_a_missing_score_that_cannot_matter(self):
         made = rubric("mean(all) >= 2 or correctness == 5")
