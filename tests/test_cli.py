@@ -694,6 +694,24 @@ def test_a_narrow_terminal_gets_the_verdicts_and_no_broken_words(run: Run, monke
     assert max(map(len, out.splitlines())) <= 40
 
 
+def test_on_a_narrow_terminal_the_reasons_have_lines_of_their_own(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "It names the city that was asked for, and nothing that was not asked for"
+    for name in "abc":
+        Path(f"{name}.json").write_text(json.dumps([{"explanation": said, "value": True}] * 6))
+    judges = ",".join(f"scripted/{name}.json" for name in "abc")
+    told = {}
+    for width in ("120", "46", "20"):
+        monkeypatch.setenv("COLUMNS", width)
+        code, out, err = run("judge", "answers.jsonl", "-c", "c", "-j", judges, "--limit", "2")
+        assert (code, err) == (0, "")
+        told[width] = out
+    assert "row why" not in told["120"]
+    reasons = told["46"].split("row why\n")[1].splitlines()[:4]
+    assert max(map(len, reasons)) <= 46
+    assert [" ".join(f"{a} {b}".split()) for a, b in (reasons[:2], reasons[2:])] == [f"1 {said}", f"2 {said}"]
+    assert "  1 It names" in told["20"].split("row why")[1]
+
+
 def test_what_judge_functions_print_is_no_result(run: Run) -> None:
     code, out, err = run("judge", "answers.jsonl", "-c", "c", "-j", "checks.py:noisy", "--limit", "2", "--json")
     assert code == 0

@@ -18,7 +18,7 @@ from jury.results import Comparison, PairVote, PanelResult, Usage, Vote
 from jury.summary import Summary, WinRate, beside, outcome
 from jury.wording import bracket, count, counted, dollars, flips, percent, reason, reasons, shorten, visible
 
-NARROWEST = 12  # columns for the reasons; below, -o DIR has them
+NARROWEST = 20  # columns for the reasons; below, they stand under the table
 WIDEST = 110  # columns; wider lines are hard to read
 FEWEST = 20  # columns; where there are fewer, lines break
 NOT_ASKED = "·"
@@ -89,6 +89,23 @@ def rows_table(rows: Sequence[Kept], judges: Sequence[str], console: Console) ->
         table.add_column("why", ratio=1)
     for kept, row in zip(rows, cells, strict=True):
         table.add_row(*row, *(() if narrow else (_two_lines(_why(kept.result), room),)))
+    show(console, table)
+    if narrow:
+        _reasons(rows, console)
+
+
+def _reasons(rows: Sequence[Kept], console: Console) -> None:
+    """Why, row by row, where there is no room for it beside the votes."""
+    told = [(str(kept.number), why) for kept in rows if (why := _why(kept.result))]
+    if not told:
+        return
+    widest = max(len("row"), *(len(number) for number, _ in told))
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("row", justify="right", no_wrap=True)
+    table.add_column("why")
+    for number, why in told:
+        table.add_row(Text(number, style="dim"), _two_lines(why, max(1, console.width - widest - 2)))
+    console.print()
     show(console, table)
 
 
