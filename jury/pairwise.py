@@ -42,8 +42,8 @@ class PairwiseJury(BaseJury):
     async def compare(
         self,
         question: str = "",
-        response_a: Any = None,
-        response_b: Any = None,
+        response_a: Any = ...,
+        response_b: Any = ...,
         *,
         reference: str = "",
         id: str | None = None,
@@ -56,6 +56,9 @@ class PairwiseJury(BaseJury):
         An answer is whatever `judge` takes as an output. A side that errored makes the comparison inconclusive, names
         the side and its error, and calls nobody. `reference` is there for prompts as `{{reference}}`.
         """
+        missing = [name for name, o in (("response_a", response_a), ("response_b", response_b)) if o is ...]
+        if missing:
+            raise ConfigError(f"compare() got no {' and no '.join(missing)}. An answer without text is None")
         a, b = to_output(response_a), to_output(response_b)
         pair = ResponsePair(question, a, b, reference, id, row or {}, number, trace_id)
         errors = {side: str(o.target_error) for side, o in (("A", a), ("B", b)) if o.target_error is not None}
@@ -114,7 +117,7 @@ class PairwiseJury(BaseJury):
         )
 
     def compare_sync(
-        self, question: str = "", response_a: Any = None, response_b: Any = None, **fields: Any
+        self, question: str = "", response_a: Any = ..., response_b: Any = ..., **fields: Any
     ) -> Comparison:
         """`compare` without `await`; works inside a running event loop (notebooks) too."""
         return sync.run(self.compare(question, response_a, response_b, **_fields_of(fields)))

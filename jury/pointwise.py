@@ -47,7 +47,7 @@ class Jury(BaseJury):
     def _own_names(self) -> Mapping[str, Any]:
         return {"rubric": ""} if self.method else {}
 
-    async def judge(self, data: Any = None, output: Any = None, **fields: Any) -> PanelResult:
+    async def judge(self, data: Any = None, output: Any = ..., **fields: Any) -> PanelResult:
         """The panel's verdict on one item.
 
         Either `judge(data, output)` with a `DataPoint` (or anything that can be its input), or by name:
@@ -135,7 +135,7 @@ class Jury(BaseJury):
             **told,
         )
 
-    def judge_sync(self, data: Any = None, output: Any = None, **fields: Any) -> PanelResult:
+    def judge_sync(self, data: Any = None, output: Any = ..., **fields: Any) -> PanelResult:
         """`judge` without `await`; works inside a running event loop (notebooks) too."""
         return sync.run(self.judge(data, output, **fields))
 
@@ -162,7 +162,7 @@ class Jury(BaseJury):
             return await self.judge(**names_of(cast("Mapping[Any, Any]", row)))
         if not isinstance(row, tuple | list) or len(cast("Sequence[Any]", row)) != 2:
             kind = type(cast("object", row)).__name__
-            raise ConfigError(f"a row is (data, output) or a mapping of judge's names, got a {kind}")
+            raise ConfigError(f"a row is (data, output) or a mapping with the keywords of judge, got a {kind}")
         data, output = cast("Sequence[Any]", row)
         return await self.judge(data, output)
 
@@ -189,7 +189,9 @@ def item_of(data: Any, output: Any, fields: dict[str, Any]) -> tuple[DataPoint, 
     """
     if not fields.keys() <= _FIELDS.keys():
         unknown = [k for k in fields if k not in _FIELDS]
-        raise ConfigError(f"judge() got unknown {unknown}; known are {[*_FIELDS, 'output']}")
+        raise ConfigError(f"judge() got unknown {unknown}; known are {['output', *_FIELDS]}")
+    if output is ...:
+        raise ConfigError("judge() got no output: give output=, or (data, output). An answer without text is None")
     if isinstance(data, DataPoint):
         if fields:
             raise ConfigError(f"judge() got a DataPoint and also {sorted(fields)}: put them into the DataPoint")
