@@ -217,6 +217,16 @@ def test_an_edited_prompt_needs_a_new_version_where_there_are_results(run: Run, 
     assert run("session", "mine", *common)[0] == 0
 
 
+def test_a_folder_that_goes_on_says_what_is_different(run: Run, tmp_path: Path) -> None:
+    common = ("s.jsonl", "rules.txt", "-o", "out")
+    assert run("session", "policy", *common, "-j", "judge.py:kind")[2].count("changed since") == 0
+    assert "changed since" not in run("session", "policy", *common, "-j", "judge.py:kind")[2]
+    (tmp_path / "rules.txt").write_text(f"{RULES}2. Be brief.\n")
+    err = run("session", "policy,tone", *common, "-j", "judge.py:kind")[2]
+    assert "changed since the last time: criterion tone is new\n" in err
+    assert "changed since the last time: context of policy changed\n" in err
+
+
 def test_checks_by_code_beside_a_judge_and_alone(run: Run, tmp_path: Path) -> None:
     (tmp_path / "checks.py").write_text("def answered(session): return bool(session.final_message)\n")
     code, out, _ = run("session", "-", "s.jsonl", "--check", "checks.py:answered", "-o", "out")

@@ -72,7 +72,7 @@ def ask(
     except KeyboardInterrupt:
         return None
     for change in report.changes:
-        progress.say(f"changed since the last time: {change}")
+        progress.changed(change)
     return report
 
 

@@ -92,6 +92,10 @@ class Progress(AbstractContextManager["Progress"]):
         if text:
             self.say(text)
 
+    def changed(self, what: str) -> None:
+        """What is different from the pass before."""
+        self.say(f"changed since the last time: {what}")
+
     @property
     def fresh(self) -> int:
         """Results that took their time; those of an earlier pass do not count."""

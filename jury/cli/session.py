@@ -45,7 +45,7 @@ def session(given: Mapping[str, Any]) -> int:
         if given["estimate"]:
             named = [{"session": replace(one.session, id=one.id)} for one in recordings(found)]
             return quoted(RunSpec(named, jury), given["output"], given["json"])
-        results = _judged(jury, found, given)
+        results = _judged(jury, found, given, progress)
         progress.note(left_out(sum(r.reason == "budget" for r in results)))
     tally = closing.tally_of(jury)
     for number, result in enumerate(results, 1):
@@ -57,7 +57,9 @@ def session(given: Mapping[str, Any]) -> int:
         closing.tell(tally, given["output"], "session")
         if len(results) == 1 and closing.seen():
             closing.details(report(results[0]))
-    return exits.of_outcomes(tally.outcomes, given["fail_under"])
+    code, why = exits.of_outcomes(tally.outcomes, given["fail_under"])
+    progress.note(why)
+    return code
 
 
 def _sessions(path: str, format: str | None, number: int | None) -> list[Session]:
@@ -135,7 +137,9 @@ def _options(texts: Sequence[str]) -> dict[str, bool]:
     return made
 
 
-def _judged(jury: SessionJury, found: Sequence[Session], given: Mapping[str, Any]) -> list[PanelResult]:
+def _judged(
+    jury: SessionJury, found: Sequence[Session], given: Mapping[str, Any], progress: Progress
+) -> list[PanelResult]:
     folder, force, dollars = given["output"], given["force"], given["budget"]
     for panel in jury.panels if jury.criteria else ():
         ready(panel)
@@ -145,7 +149,7 @@ def _judged(jury: SessionJury, found: Sequence[Session], given: Mapping[str, Any
             return [for_money(result, budget) for result in jury.judge_many_sync(found)]
 
     async def all_of() -> list[PanelResult]:
-        return [r async for r in record(jury, found, folder, force=force, budget=dollars)]
+        return [r async for r in record(jury, found, folder, force=force, budget=dollars, on_change=progress.changed)]
 
     with aside():
         return asyncio.run(all_of())

@@ -5,7 +5,7 @@ The way of `jury session -o DIR`, for a jury and sessions that are there already
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,10 +25,12 @@ async def record(
     *,
     force: bool = False,
     budget: float | None = None,
+    on_change: Callable[[str], object] = lambda change: None,
 ) -> AsyncIterator[PanelResult]:
     """The reports on sessions, in their order, kept in a run folder of kind `session`.
 
-    `budget`: US dollars that the folder may cost, all passes together. Raises `ConfigError` where a prompt was edited
+    `budget`: US dollars that the folder may cost, all passes together. `on_change` hears what is different from the
+    pass before. Raises `ConfigError` where a prompt was edited
     under a version that the folder has results of, unless `force`, or a context is missing; `DataError` where the
     folder is locked, foreign or cannot be written.
     """
@@ -36,6 +38,8 @@ async def record(
     named = [{"session": replace(one.session, id=one.id)} for one in recordings(list(sessions))]
     spec = RunSpec(named, jury, concurrency=jury.spec.max_concurrency, budget=budget)
     report = await run(spec, folder, force=force)
+    for change in report.changes:
+        on_change(change)
     if report.fault is not None:
         raise report.fault
     wanted = {one["session"].id for one in named}
