@@ -68,9 +68,7 @@ def rubric(given: Mapping[str, Any]) -> int:
         progress.note(left_out(unpaid))
     if not given["json"]:
         closing.tell(tally, given["output"], "rubric", table=not lines)
-    code, why = exits.of_outcomes(tally.outcomes, given["fail_under"])
-    progress.note(why)
-    return code
+    return exits.of_outcomes(tally.outcomes, given["fail_under"])
 
 
 def _results(jury: Jury, given: Mapping[str, Any]) -> Iterator[PanelResult]:
