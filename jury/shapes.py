@@ -22,10 +22,20 @@ Typed = Message | Text | Reasoning | ToolCall
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 SYSTEM = frozenset({"system", "developer"})
 TOOL = frozenset({"tool", "function"})
-MEDIA = {"image": "[image]", "audio": "[audio]", "video": "[video]", "file": "[file]", "document": "[file]"}
+MEDIA = {"image": "[image]", "audio": "[audio]", "video": "[video]", "file": "[file]", "document": "[file]"} | {
+    "computer_screenshot": "[image]",
+    "container_upload": "[file]",
+}
 _TEXTS = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"})
-_THOUGHTS = {"thinking": "thinking", "redacted_thinking": "data", "reasoning": "summary"}
-_OWN_CALLS = frozenset({"function_call", "custom_tool_call", "tool_call"})
+_THOUGHTS = {"thinking": "thinking", "redacted_thinking": "data", "reasoning": "summary"} | {
+    "compaction": "encrypted_content",
+    # What an API notes beside an answer, which is nothing that the target said or did: never shown.
+    "mcp_list_tools": "tools",
+    "mcp_tool_listing": "tools",
+    "mcp_approval_response": "approve",
+}
+_OWN_CALLS = frozenset({"function_call", "custom_tool_call", "tool_call", "mcp_call", "mcp_approval_request"})
+_RESULTS = ("result", "results", "output", "outputs")  # where a call of a hosted tool holds its own result
 
 
 @dataclass(slots=True)
@@ -74,12 +84,13 @@ def _sort_by_type(kind: str, item: Object) -> str | None:
         return "thought" if not item.keys().isdisjoint((_THOUGHTS[kind], "text", "content")) else None
     if kind.endswith("tool_result"):
         return "result" if "tool_use_id" in item else None
-    if kind.endswith("_call_output"):
+    if kind.endswith("_output"):
         return "result" if "call_id" in item else None
     if kind.endswith("tool_use") or kind in _OWN_CALLS:
         return "call" if isinstance(item.get("name"), str) else None
-    if kind.endswith("_call"):  # a hosted tool: the type is its name
-        return "call" if "status" in item and isinstance(item.get("id"), str) else None
+    if kind.endswith("_call") or kind == "program":  # a hosted tool: the type is its name
+        told = "status" in item or "call_id" in item
+        return "call" if told and isinstance(item.get("id"), str) else None
     return "media" if _media(item) else None
 
 
@@ -171,6 +182,10 @@ def _message(entry: Any, where: str) -> list[Turn]:
     if role == "developer" and item.get("type") == "message":
         role = "system"
     content = item.get("content")
+    audio = item.get("audio")
+    if not content and isinstance(audio, dict):  # spoken: what was said, where the API wrote it down
+        said = cast("Object", audio).get("transcript")
+        content = said if isinstance(said, str) and said else [{"type": "audio"}]
     thought = item.get("reasoning_content") or item.get("reasoning")
     return _split(
         Turn(
@@ -232,7 +247,7 @@ def _split(turn: Turn, where: str) -> list[Turn]:
 
 def _result(part: Object) -> Turn:
     call_id = _text_or_none(part.get("tool_use_id", part.get("call_id")))
-    content = part.get("content", part.get("output", ""))
+    content = next((part[k] for k in ("content", "output", "result", "tools") if k in part), "")
     return Turn("tool", content, call_id=call_id, is_error=part.get("is_error") is True)
 
 
@@ -244,16 +259,28 @@ def call_of(entry: Any, where: str) -> ToolCall:
     source = cast("Object", inner) if isinstance(inner, dict) else item
     name = inner if isinstance(inner, str) else source.get("name")
     kind = str(item.get("type", ""))
-    if name is None and kind.endswith("_call") and kind not in _OWN_CALLS:
+    if name is None and (kind.endswith("_call") or kind == "program") and kind not in _OWN_CALLS:
         name = kind.removesuffix("_call")
-        arguments: Any = {k: v for k, v in item.items() if k not in ("type", "id", "status")}
+        beside = ("type", "id", "status", "error", *_RESULTS)
+        arguments: Any = {k: v for k, v in item.items() if k not in beside and v is not None}
     else:
         given = [source[k] for k in ("arguments", "input", "args") if source.get(k) is not None]
         arguments = given[0] if given else {}
     if not isinstance(name, str):
         raise DataError(f"{where} is a tool call without a name", "missing_field")
     call_id = _text_or_none(item.get("call_id") or item.get("id"))
-    return ToolCall(name, arguments, item.get("result"), call_id, item.get("is_error") is True)
+    result, failed = _own_result(item, kind)
+    return ToolCall(name, arguments, result, call_id, failed)
+
+
+def _own_result(item: Object, kind: str) -> tuple[Any, bool]:
+    """What a call itself says of its result, as hosted tools do, and whether it failed."""
+    error = item.get("error") or None
+    result = next((item[k] for k in _RESULTS if item.get(k) is not None), error)
+    if kind == "image_generation_call" and isinstance(result, str) and not error:  # the image, as a text
+        _warn_media()
+        result = MEDIA["image"]
+    return result, error is not None or item.get("is_error") is True
 
 
 def _attach(turns: list[Turn]) -> None:

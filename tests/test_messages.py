@@ -185,6 +185,111 @@ def test_hosted_tools_are_calls() -> None:
     assert to_output([item, *ITEMS[-1:]]).tool_calls == (ToolCall("web_search", {"action": {"query": "x"}}, None, "w"),)
 
 
+def answered(*items: dict[str, Any]) -> Output:
+    """A Responses object in which these items stand before the answer."""
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "4"}]}
+    return to_output({"object": "response", "output": [*items, said]})
+
+
+@pytest.mark.parametrize(
+    ("item", "call"),
+    [
+        (
+            {"type": "mcp_call", "id": "m", "server_label": "s", "name": "add", "arguments": "{}", "output": "4"},
+            ToolCall("add", "{}", "4", "m"),
+        ),
+        (
+            {"type": "mcp_call", "id": "m", "name": "add", "arguments": "{}", "output": None, "error": "gone"},
+            ToolCall("add", "{}", "gone", "m", is_error=True),
+        ),
+        (
+            {"type": "mcp_approval_request", "id": "m", "server_label": "s", "name": "add", "arguments": "{}"},
+            ToolCall("add", "{}", None, "m"),
+        ),
+        (
+            {
+                "type": "code_interpreter_call",
+                "id": "c",
+                "status": "completed",
+                "code": "2+2",
+                "outputs": [{"logs": "4"}],
+            },
+            ToolCall("code_interpreter", {"code": "2+2"}, [{"logs": "4"}], "c"),
+        ),
+        (
+            {"type": "file_search_call", "id": "f", "status": "completed", "queries": ["sum"], "results": None},
+            ToolCall("file_search", {"queries": ["sum"]}, None, "f"),
+        ),
+        (
+            {"type": "image_generation_call", "id": "i", "status": "completed", "result": "aGVs", "size": None},
+            ToolCall("image_generation", {}, "[image]", "i"),
+        ),
+        (
+            {"type": "program", "id": "p", "call_id": "k", "code": "2+2"},
+            ToolCall("program", {"call_id": "k", "code": "2+2"}, None, "k"),
+        ),
+    ],
+)
+def test_calls_of_hosted_tools_keep_what_they_found(item: dict[str, Any], call: ToolCall) -> None:
+    assert answered(item).tool_calls == (call,)
+    assert answered(item).text == "4"
+
+
+@pytest.mark.parametrize(
+    ("call", "result", "shown"),
+    [
+        (
+            {"type": "computer_call", "id": "a", "call_id": "k", "status": "completed"},
+            {
+                "type": "computer_call_output",
+                "call_id": "k",
+                "output": {"type": "computer_screenshot", "image_url": "u"},
+            },
+            "[image]",
+        ),
+        (
+            {"type": "tool_search_call", "id": "a", "call_id": "k", "status": "completed", "arguments": {}},
+            {"type": "tool_search_output", "id": "b", "call_id": "k", "tools": [{"name": "add"}]},
+            '{\n  "name": "add"\n}',
+        ),
+        (
+            {"type": "program", "id": "a", "call_id": "k", "code": "2+2"},
+            {"type": "program_output", "id": "b", "call_id": "k", "result": "4", "status": "completed"},
+            "4",
+        ),
+    ],
+)
+def test_outputs_find_their_call(call: dict[str, Any], result: dict[str, Any], shown: str) -> None:
+    assert [c.result for c in answered(call, result).tool_calls] == [shown]
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"type": "mcp_list_tools", "id": "l", "server_label": "s", "tools": [{"name": "add"}]},
+        {"type": "mcp_approval_response", "id": "a", "approval_request_id": "m", "approve": True},
+        {"type": "compaction", "id": "c", "encrypted_content": "zz"},
+    ],
+)
+def test_what_an_api_notes_beside_an_answer_is_no_part_of_it(item: dict[str, Any]) -> None:
+    assert answered(item) == Output("4")
+    assert to_output([item, {"type": "output_text", "text": "4"}]) == Output("4")
+
+
+def test_a_spoken_answer_is_what_was_said() -> None:
+    spoken = {"role": "assistant", "content": None, "audio": {"id": "a", "data": "aGVs", "transcript": "Four."}}
+    assert to_output([spoken]) == Output("Four.")
+    assert to_output({**spoken, "audio": {"id": "a", "data": "aGVs"}}) == Output("[audio]")
+
+
+def test_an_error_beside_a_call_is_its_result() -> None:
+    given: Any = [{"name": "f", "arguments": {}, "error": "timeout"}, {"name": "g", "args": {}, "output": 0}]
+    assert to_output(Output("a", tool_calls=given)).tool_calls == (
+        ToolCall("f", {}, "timeout", is_error=True),
+        ToolCall("g", {}, 0),
+    )
+
+
 def test_our_own_types_alone_and_in_lists() -> None:
     items = [Reasoning("r"), ToolCall("f", {}, "x", "k"), Text("a"), Text("b")]
     assert to_output(items) == Output(items=items)
