@@ -16,7 +16,7 @@ from jury.cli.options import as_typed, milliseconds
 from jury.cli.paying import capped, left_out, quoted
 from jury.cli.progress import Progress
 from jury.cli.writing import aside, print_json
-from jury.errors import ConfigError
+from jury.errors import ConfigError, DataError
 from jury.families import family
 from jury.results import CriterionResult, PanelResult
 from jury.runner import RunSpec
@@ -57,7 +57,9 @@ def session(given: Mapping[str, Any]) -> int:
         closing.tell(tally, given["output"], "session")
         if len(results) == 1 and closing.seen():
             closing.details(report(results[0]))
-    return exits.of_outcomes(tally.outcomes, given["fail_under"])
+    code, why = exits.of_outcomes(tally.outcomes, given["fail_under"])
+    progress.note(why)
+    return code
 
 
 def _sessions(path: str, format: str | None, number: int | None) -> list[Session]:
@@ -110,11 +112,25 @@ def judges(asked: Sequence[str]) -> list[Any]:
     return [f"{maker}/{model}"] if maker else []
 
 
+def _no_session(context: str) -> None:
+    """Two recordings on the command line are no recording and its rules: a shell makes them of `*.json`."""
+    try:
+        if not os.path.isfile(context) or not load_sessions(context):
+            return
+    except DataError:
+        return
+    raise ConfigError(
+        f"{context} is a recording, and stands where the CONTEXT does. Several are given as one: their folder, or "
+        f"'a/*.json' in quotes. If it is the context: --context NAME={context}"
+    )
+
+
 def _context(path: str | None, by_criterion: Sequence[str]) -> str | dict[str, str] | None:
     """The context of all criteria, or `--context NAME=FILE` by criterion."""
     if path is not None and by_criterion:
         raise ConfigError("give one CONTEXT for all criteria, or --context NAME=FILE for each, not both")
     if path is not None:
+        _no_session(path)
         return read_text(path)
     made: dict[str, str] = {}
     for text in by_criterion:
@@ -174,7 +190,7 @@ def _criterion(found: CriterionResult, result: PanelResult) -> dict[str, Any]:
         made["partial"] = True
     if found.status == "inconclusive":
         made["error"] = found.explanation
-    elif found.code:
+    elif found.code or found.explanation:
         made["explanation"] = found.explanation
     if len(found.votes) > 1:
         made["agreement"] = found.agreement

@@ -109,7 +109,8 @@ def _detect(document: Document) -> str:
     first = document.records[0] if document.records else None
     read = shown(first.value) if first else "nothing"
     raise document.error(
-        f"the session has no known format; read: {read}. Known: {', '.join(FORMATS)}",
+        f"the session has no known format; read: {read}. Known: {', '.join(FORMATS)}. Whatever else it is can be "
+        'written as messages: [{"role": "user", "content": "..."}, {"role": "assistant", "content": "..."}]',
         "unknown_format",
         first.line if first else None,
     )
