@@ -231,6 +231,19 @@ def test_exit_codes(run: Run, options: list[str], code: int) -> None:
         assert len(err.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--fail-under", "0.7"], "pass rate 0.666667 is below --fail-under 0.7"),
+        (["--fail-under", "0.7", "--json"], "pass rate 0.666667 is below --fail-under 0.7"),
+        (["--min-coverage", "0.8"], "coverage 0.75 is below --min-coverage 0.8"),
+        (["--fail-under", "0.6", "--min-coverage", "0.7"], ""),
+    ],
+)
+def test_the_mark_that_was_missed_is_named_on_stderr(run: Run, options: list[str], says: str) -> None:
+    assert run(*RIGHT, "-j", "checks:exact", *options)[2].strip() == says
+
+
 def test_a_share_above_one_is_asked_back(run: Run) -> None:
     assert "did you mean 0.8?" in run(*RIGHT, "-j", "checks:exact", "--fail-under", "80")[2]
 
@@ -603,15 +616,15 @@ def test_functions_that_cannot_be_had(run: Run, tmp_path: Path, judge: str, says
 
 
 def test_exit_code_of_a_summary() -> None:
-    assert exits.of_summary(Summary(), None, None) == 3
-    assert exits.of_summary(Summary(n_total=2, n_na=2), None, None) == 0
-    assert exits.of_summary(Summary(n_total=2, n_na=2), 0.5, None) == 3
-    assert exits.of_summary(Summary(n_total=10, n_pass=7, n_fail=3), 0.7, None) == 0
-    assert exits.of_summary(Summary(n_total=10, n_pass=7, n_fail=3), 0.71, None) == 1
-    assert exits.of_summary(Summary(n_total=10, n_pass=1, n_error=9), 1.0, 0.5) == 3
-    assert exits.of_comparisons(win_rate(["A", "B", "tie"]), 0.5, None) == 0
-    assert exits.of_comparisons(win_rate(["A", "B", "B"]), 0.5, None) == 1
-    assert exits.of_comparisons(WinRate(None, 0, 0, 0, 3), None, None) == 3
+    assert exits.of_summary(Summary(), None, None)[0] == 3
+    assert exits.of_summary(Summary(n_total=2, n_na=2), None, None)[0] == 0
+    assert exits.of_summary(Summary(n_total=2, n_na=2), 0.5, None)[0] == 3
+    assert exits.of_summary(Summary(n_total=10, n_pass=7, n_fail=3), 0.7, None)[0] == 0
+    assert exits.of_summary(Summary(n_total=10, n_pass=7, n_fail=3), 0.71, None)[0] == 1
+    assert exits.of_summary(Summary(n_total=10, n_pass=1, n_error=9), 1.0, 0.5)[0] == 3
+    assert exits.of_comparisons(win_rate(["A", "B", "tie"]), 0.5, None)[0] == 0
+    assert exits.of_comparisons(win_rate(["A", "B", "B"]), 0.5, None)[0] == 1
+    assert exits.of_comparisons(WinRate(None, 0, 0, 0, 3), None, None)[0] == 3
 
 
 @pytest.mark.parametrize(

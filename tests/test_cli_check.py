@@ -58,6 +58,13 @@ def test_one_call_to_each_judge_of_a_run(check):
     assert (code, json.loads(out)["judges"][0]["value"]) == (0, True)
 
 
+def test_the_test_call_has_what_a_judge_may_ask_for(check, bare_folder):
+    (bare_folder / "exact.py").write_text("def exact(output, expected_output):\n    return output == expected_output\n")
+    code, out, err = check(RUN, "-j", "exact.py:exact", "--call", "--json")
+    assert (code, json.loads(out)["judges"][0]["value"]) == (0, True)
+    assert "expected_output" not in err
+
+
 def test_names_that_a_prompt_cannot_fill(check):
     code, out, _ = check(RUN + "prompt: 'Is {{outptu.response}} right?'\n", "-j", "checks.py:short")
     assert code == 2

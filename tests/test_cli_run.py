@@ -130,19 +130,21 @@ def test_merged_keys_may_be_given_again(home, capsys):
 
 
 @pytest.mark.parametrize(
-    ("replies", "options", "code"),
+    ("replies", "options", "code", "says"),
     [
-        ([YES, NO, YES], ["--fail-under", "0.9"], 1),
-        ([YES, NO, YES], ["--fail-under", "0.6"], 0),
-        ([None, None, None], [], 3),
-        ([YES, None, None], ["--min-coverage", "0.5"], 3),
-        ([YES, None, None], [], 0),
-        ([YES, NO, YES], ["--fail-under", "70"], 2),
+        ([YES, NO, YES], ["--fail-under", "0.9"], 1, "pass rate 0.666667 is below --fail-under 0.9"),
+        ([YES, NO, YES], ["--fail-under", "0.6"], 0, ""),
+        ([None, None, None], [], 3, ""),
+        ([YES, None, None], ["--min-coverage", "0.5"], 3, "coverage 0.333333 is below --min-coverage 0.5"),
+        ([YES, None, None], [], 0, ""),
+        ([YES, NO, YES], ["--fail-under", "70"], 2, "did you mean 0.7?"),
     ],
 )
-def test_exit_codes(home, capsys, replies, options, code):
+def test_exit_codes(home, capsys, replies, options, code, says):
     write(home, replies)
-    assert jury(capsys, "run", "check.yaml", *options)[0] == code
+    found, _, err = jury(capsys, "run", "check.yaml", *options)
+    assert found == code
+    assert says in err
 
 
 def test_failures_are_named_and_healed(home, capsys):

@@ -502,3 +502,4 @@ def test_the_next_step_shows_the_item_though_another_ones_id_is_a_number(run: Ru
     _, _, err = run("session", "-", "[ab].json", "--check", "own.py:safe", "-o", "out")
     assert "show out two " in " ".join(err.split())
     assert "verdict  FAIL" in run("show", "out", "two")[1]
+    assert "pass rate 0 is below --fail-under 0.5" in run(*session, "--fail-under", "0.5")[2]

@@ -107,7 +107,10 @@ def _data(asked: Asked) -> dict[str, Any]:
 
 def call(jury: Any, judges: list[dict[str, Any]], pair: bool) -> None:
     jury.panel.lone = False  # an exception of the only judge function is its answer here
-    work = jury.compare(QUESTION, ANSWER, WRONG) if pair else jury.judge(input=QUESTION, output=ANSWER)
+    if pair:
+        work = jury.compare(QUESTION, ANSWER, WRONG, reference=ANSWER)
+    else:
+        work = jury.judge(input=QUESTION, output=ANSWER, expected_output=ANSWER)
     with aside():
         votes = sync.run(work).votes
     for judge, vote in zip(judges, votes, strict=False):

@@ -45,7 +45,7 @@ def demo(output: str | None, overwrite: bool, json: bool) -> int:
         print_json({"results": results, "comparisons": [c.to_dict() for c in found.comparisons], "summary": summary})
     else:
         _print(found, answers, compared, output)
-    return exits.of_summary(answers.summary(), None, None)
+    return exits.of_summary(answers.summary(), None, None)[0]
 
 
 def _tally(results: Sequence[Any]) -> Tally:

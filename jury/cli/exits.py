@@ -25,23 +25,45 @@ MEANINGS = {
 }
 
 
-def of_summary(summary: Summary, fail_under: float | None, min_coverage: float | None) -> int:
-    """The code of a pointwise run. An outage (3) comes before a bad rate (1): the rate of a rest says nothing."""
-    if not summary.coverage or _short(summary.coverage, min_coverage):
-        return NO_RESULT
-    if fail_under is None:
-        return OK
-    if summary.pass_rate is None:  # all items are NA: there is no rate to compare
-        return NO_RESULT
-    return OK if summary.met(fail_under) else BELOW
+Verdict = tuple[int, str]  # an exit code, and what the run fell short of where one of its marks decided it
 
 
-def of_outcomes(outcomes: Counter[str], fail_under: float | None) -> int:
+def of_summary(summary: Summary, fail_under: float | None, min_coverage: float | None) -> Verdict:
+    """The code of a pointwise run."""
+    return of_rate(summary.pass_rate, summary.coverage, fail_under, min_coverage)
+
+
+def of_outcomes(outcomes: Counter[str], fail_under: float | None) -> Verdict:
     """The code of verdicts that were printed one by one, from how often each `summary.outcome` came."""
     rated = outcomes["pass"] + outcomes["fail"]
-    if not rated + outcomes["na"] + outcomes["unrated"] or (fail_under is not None and not rated):
-        return NO_RESULT
-    return BELOW if fail_under is not None and _short(outcomes["pass"] / rated, fail_under) else OK
+    usable = rated + outcomes["na"] + outcomes["unrated"]
+    return of_rate(outcomes["pass"] / rated if rated else None, usable, fail_under, None)
+
+
+def of_comparisons(rate: WinRate, fail_under: float | None, min_coverage: float | None) -> Verdict:
+    """The code of a pairwise run; `fail_under` is for A's win rate."""
+    return of_rate(rate.win_rate_a, rate.coverage, fail_under, min_coverage, "win rate A")
+
+
+def of_rate(
+    rate: float | None,
+    coverage: float | None,
+    fail_under: float | None,
+    min_coverage: float | None,
+    what: str = "pass rate",
+) -> Verdict:
+    """An outage (3) comes before a bad rate (1): the rate of a rest says nothing."""
+    if not coverage:
+        return NO_RESULT, ""
+    if min_coverage is not None and _short(coverage, min_coverage):
+        return NO_RESULT, f"coverage {coverage:.6g} is below --min-coverage {min_coverage:g}"
+    if fail_under is None:
+        return OK, ""
+    if rate is None:  # all items are NA, say
+        return NO_RESULT, f"there is no {what} to hold against --fail-under"
+    if _short(rate, fail_under):
+        return BELOW, f"{what} {rate:.6g} is below --fail-under {fail_under:g}"
+    return OK, ""
 
 
 def check_share(name: str, share: float | None) -> None:
@@ -51,12 +73,5 @@ def check_share(name: str, share: float | None) -> None:
         raise ConfigError(f"{name} is a share from 0 to 1, got {share:g}{hint}")
 
 
-def of_comparisons(rate: WinRate, fail_under: float | None, min_coverage: float | None) -> int:
-    """The code of a pairwise run; `fail_under` is for A's win rate."""
-    if not rate.coverage or rate.win_rate_a is None or _short(rate.coverage, min_coverage):
-        return NO_RESULT
-    return BELOW if _short(rate.win_rate_a, fail_under) else OK
-
-
-def _short(value: float, wanted: float | None) -> bool:
-    return wanted is not None and value < wanted - 1e-12
+def _short(value: float, wanted: float) -> bool:
+    return value < wanted - 1e-12

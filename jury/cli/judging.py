@@ -121,8 +121,9 @@ class _Run:
         """What the budget left out."""
         return left_lines({**counts, "reasons": self.tally.reasons}, self.spent)
 
-    def code(self, code: int) -> int:
+    def code(self, earned: exits.Verdict) -> int:
         """The exit code, with the last words on stderr."""
+        code, why = earned
         folder = self.asked.output
         kept = f"kept in {Path(folder) / RESULTS}" if folder is not None else "not kept: no -o DIR was given"
         if self.fault is not None:
@@ -131,6 +132,7 @@ class _Run:
             how = "stopped" if self.fault else "interrupted"
             self.progress.say(f"{how}: {self.progress.told} judged, {kept}")
             return exits.USAGE if self.fault else exits.INTERRUPTED
+        self.progress.note(why)
         return code
 
 

@@ -68,7 +68,9 @@ def rubric(given: Mapping[str, Any]) -> int:
         progress.note(left_out(unpaid))
     if not given["json"]:
         closing.tell(tally, given["output"], "rubric", table=not lines)
-    return exits.of_outcomes(tally.outcomes, given["fail_under"])
+    code, why = exits.of_outcomes(tally.outcomes, given["fail_under"])
+    progress.note(why)
+    return code
 
 
 def _results(jury: Jury, given: Mapping[str, Any]) -> Iterator[PanelResult]:

@@ -18,6 +18,7 @@ from jury.cli.items import holds_nothing
 from jury.cli.keeping import interruptible
 from jury.cli.options import check_counts
 from jury.cli.paying import left_lines
+from jury.cli.progress import Progress
 from jury.cli.quoting import quote
 from jury.cli.rates import count_words, other_words, quoted, rate_words
 from jury.cli.run_progress import RunProgress
@@ -82,7 +83,7 @@ def run(options: RunOptions) -> int:
     _print(report, _Seen(total, empty, progress.totals), options.json)
     if report.fault is not None:
         return exits.USAGE
-    return exits.INTERRUPTED if report.halted else _code(report, options)
+    return exits.INTERRUPTED if report.halted else _code(report, options, progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +133,13 @@ def seated(spec: RunSpec) -> RunSpec:
     return spec.with_changes(jury={**jury, "judges": list(named)})
 
 
-def _code(report: RunReport, options: RunOptions) -> int:
+def _code(report: RunReport, options: RunOptions, progress: Progress) -> int:
     totals = report.totals
-    coverage, rate = totals["coverage"], totals.get("pass_rate", totals.get("win_rate_a"))
-    if not coverage or (options.min_coverage is not None and coverage < options.min_coverage - 1e-12):
-        return exits.NO_RESULT
-    if options.fail_under is None:
-        return exits.OK
-    if rate is None:
-        return exits.NO_RESULT
-    return exits.BELOW if rate < options.fail_under - 1e-12 else exits.OK
+    what = "pass rate" if "pass_rate" in totals else "win rate A"
+    rate = totals.get("pass_rate", totals.get("win_rate_a"))
+    code, why = exits.of_rate(rate, totals["coverage"], options.fail_under, options.min_coverage, what)
+    progress.note(why)
+    return code
 
 
 def _print(report: RunReport, seen: _Seen, as_json: bool) -> None:
