@@ -199,7 +199,9 @@ class Numeric:
         if not math.isfinite(value):
             raise ReplyError("out_of_range", f"{value} is not a finite number")
         if not self.low <= value <= self.high:
-            raise ReplyError("out_of_range", f"{value:g} lies outside {self.low:g} to {self.high:g}")
+            raise ReplyError(
+                "out_of_range", f"{_number(value)} lies outside {_number(self.low)} to {_number(self.high)}"
+            )
         return value
 
     def passes(self, value: Value) -> bool | None:
@@ -211,7 +213,7 @@ class Numeric:
         return {"type": "number", "minimum": self.low, "maximum": self.high}
 
     def describe(self) -> str:
-        text = f"a number from {self.low:g} to {self.high:g}"
+        text = f"a number from {_number(self.low)} to {_number(self.high)}"
         if self.levels:
             step = (self.high - self.low) / (len(self.levels) - 1)
             text += ": " + ", ".join(f"{self.low + i * step:g} = {name}" for i, name in enumerate(self.levels))
@@ -219,6 +221,11 @@ class Numeric:
 
 
 Scale = Boolean | Labels | Numeric
+
+
+def _number(value: float) -> str:
+    """As short as it can be told: 1 for 1.0, but 1.0000000001 in full."""
+    return text if float(text := f"{value:g}") == value else repr(value)
 
 
 def _levels(given: Any) -> tuple[str, ...]:

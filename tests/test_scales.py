@@ -175,6 +175,14 @@ def test_descriptions() -> None:
     assert Numeric(levels=["poor", "fair", "good"]).describe() == "a number from 0 to 1: 0 = poor, 0.5 = fair, 1 = good"
 
 
+def test_numbers_are_told_in_full_where_digits_matter() -> None:
+    assert Numeric(0, 1234567.5, threshold=None).describe() == "a number from 0 to 1234567.5"
+    with pytest.raises(ReplyError, match=r"1\.0000000001 lies outside 0 to 1$"):
+        Numeric().read(1.0000000001)
+    with pytest.raises(ReplyError, match="7 lies outside 1 to 5"):
+        STARS.read(7.0)
+
+
 @pytest.mark.parametrize("scale", [Boolean(), GRADES, STARS], ids=["boolean", "labels", "numeric"])
 def test_the_reply_schema_asks_for_the_reasons_first(scale: Scale) -> None:
     schema = reply_schema(scale)
