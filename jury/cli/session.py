@@ -57,7 +57,9 @@ def session(given: Mapping[str, Any]) -> int:
         closing.tell(tally, given["output"], "session")
         if len(results) == 1 and closing.seen():
             closing.details(report(results[0]))
-    return exits.of_outcomes(tally.outcomes, given["fail_under"])
+    code, why = exits.of_outcomes(tally.outcomes, given["fail_under"])
+    progress.note(why)
+    return code
 
 
 def _sessions(path: str, format: str | None, number: int | None) -> list[Session]:

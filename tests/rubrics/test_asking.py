@@ -282,19 +282,3 @@ def test_the_rubric_of_an_item_sees_its_reference_and_its_context() -> None:
     assert "a library desk" in text
     assert "Loans last four weeks.\n\nOpen on Monday." in text
     assert "correctness >= 4" in text
-
-
-def test_a_reason_is_no_quote() -> None:
-    def strict(output: str) -> dict[str, Any]:
-        return {"right": (5, "looked for Paris"), "kind": (1, "polite"), "form": {"score": 1, "explanation": "short"}}
-
-    result = llm_jury(rubric=RUBRIC, judges=[strict]).judge_sync("q", "It is Paris.")
-    assert (result.votes[0].verdict.evidence, result.votes[0].evidence_check) == ((), None)
-    assert [criterion(result, k).explanation for k in ("right", "kind", "form")] == ["looked for Paris", "polite", "short"]
-    assert seed_report(RUBRIC, result, "rubric")["right"] == {"evidence": "looked for Paris", "score": 5}
-
-    critic = load_rubric("critic")
-    metrics = {k: {"reasoning": f"of {k}", "score": 1 if critic[k].zero_one else 5} for k in critic.keys}
-    asked = json.dumps({"evaluation_report": {"metrics": metrics, "summary": {"overall_verdict": "good"}}})
-    judges = [JudgeSpec("scripted/a", provider=ScriptedProvider([asked]))]
-    assert llm_jury(rubric=critic, judges=judges).judge_sync("q", "a").votes[0].evidence_check is None
