@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from jury.cli.__main__ import main
+from jury.store import Run as StoredRun
 from tests.servers.answers import http_error, reply
 from tests.servers.provider_server import ProviderServer
 
@@ -349,6 +351,28 @@ def test_a_pipe_gets_json_and_the_person_beside_it_the_rates(run: Run, tmp_path:
         assert f"folder     {name}\n" in err
         assert f"show {name} " in err
         assert run(*command, "--json")[2] == ""
+
+
+def test_a_rubric_run_shows_the_answers_of_the_data_alone(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [json.dumps({"id": i, "input": "q", "output": f"answer {i}"}) + "\n" for i in "abcd"]
+    rubric = ("rubric", "answer-rubric", "rows.jsonl", "-j", "judge.py:scores", "-o", "out")
+
+    def shown(*more: str, rows: list[str]) -> list[str]:
+        (tmp_path / "rows.jsonl").write_text("".join(rows))
+        code, out, err = run(*rubric, *more)
+        assert code == 0
+        assert f"of {out.count(chr(10))}" in err
+        return [json.loads(line)["id"] for line in out.splitlines()]
+
+    assert shown(rows=lines) == ["a", "b", "c", "d"]
+    assert shown(rows=lines[:1] + lines[2:3]) == ["a", "c"]
+    assert shown("--limit", "1", rows=lines) == ["a"]
+    assert [i.id for i in StoredRun.open("out").items()] == ["a", "b", "c", "d"]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("".join(lines[:2]).encode())))
+    piped = run("rubric", "answer-rubric", "-", "-j", "judge.py:scores", "-o", "out")[1]
+    assert [json.loads(line)["id"] for line in piped.splitlines()] == ["a", "b"]
 
 
 def test_a_terminal_shows_a_table_with_the_rates(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,10 +7,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from jury.cli import closing, exits
-from jury.cli.asked import read_text
+from jury.cli import closing, exits, keeping
+from jury.cli.asked import Asked, read_text
+from jury.cli.items import Items
 from jury.cli.judging import ready
 from jury.cli.options import as_typed, check_counts, milliseconds
 from jury.cli.paying import capped, left_out, quoted
@@ -26,7 +28,6 @@ from jury.rubrics.rubric import Rubric
 from jury.rubrics.seeds import FORMATS, seed_report
 from jury.runner import RunSpec, run_sync
 from jury.runner.outlook import for_money
-from jury.store import Run
 
 
 def rubric(given: Mapping[str, Any]) -> int:
@@ -56,10 +57,10 @@ def rubric(given: Mapping[str, Any]) -> int:
         if given["estimate"]:
             return quoted(_spec(jury, given), given["output"], given["json"])
         ready(jury.panel)
-        results = _results(jury, given) if given["output"] is None else _kept(jury, given, progress)
+        results = enumerate(_results(jury, given), 1) if given["output"] is None else _kept(jury, given, progress)
         out, tally = sys.stdout, closing.tally_of(jury)
         with aside():
-            for number, result in enumerate(results, 1):
+            for number, result in results:
                 unpaid += result.reason == "budget"
                 tally.add(number, result)
                 if lines:
@@ -80,15 +81,18 @@ def _results(jury: Jury, given: Mapping[str, Any]) -> Iterator[PanelResult]:
     return (for_money(result, budget) for result in jury.judge_many_sync(items))
 
 
-def _kept(jury: Jury, given: Mapping[str, Any], progress: Progress) -> Iterator[PanelResult]:
-    """The results in the run folder, once all that is missing there was asked."""
+def _kept(jury: Jury, given: Mapping[str, Any], progress: Progress) -> Iterator[tuple[int, PanelResult]]:
+    """The results on these answers in the run folder, once all that is missing there was asked; it may hold others."""
+    asked = Asked(file=given["file"], map=given["map"] or (), limit=given["limit"])
+    ids = Items(asked, to_item, lambda item: item[0].id).ids()
     with aside():
         done = run_sync(_spec(jury, given), given["output"], force=given["force"])
     if done.fault is not None:
         raise done.fault
     for change in done.changes:
         progress.changed(change)
-    return (result for _, result in Run.open(given["output"]).results() if isinstance(result, PanelResult))
+    found = keeping.kept(Path(given["output"]), ids, done.totals["n_total"])
+    return ((number, result) for number, result in found if isinstance(result, PanelResult))
 
 
 def _spec(jury: Jury, given: Mapping[str, Any]) -> RunSpec:
