@@ -19,7 +19,7 @@ from jury.panel import PanelSpec
 from jury.prompts import PromptSpec
 from jury.providers.base import Provider, Settings
 from jury.scales import Boolean, Labels, Numeric, Scale
-from jury.seating import LONGEST_S, distinct
+from jury.seating import LONGEST_S, distinct, seat_of, seats_from
 from jury.values import data_of
 from jury.versions import with_system
 
@@ -108,7 +108,7 @@ def judges_of(judges: Any, model: str | None, client: Any) -> tuple[JudgeSpec, .
     if judges is not None and model is not None:
         raise ConfigError("give judges or model, not both: model='x' is short for judges=['x']")
     if model is not None:
-        return (_seat(model, client, "model"),)
+        return (_served(seat_of("model", model), client),)
     if judges is None:
         return ()
     specs = seats_of("judges", judges, client)
@@ -119,26 +119,13 @@ def judges_of(judges: Any, model: str | None, client: Any) -> tuple[JudgeSpec, .
 
 def seats_of(name: str, judges: Any, client: Any = None) -> tuple[JudgeSpec, ...]:
     """A list of judge ids, functions and `JudgeSpec`s as seats."""
-    if judges is None:
-        return ()
-    if isinstance(judges, str | JudgeSpec) or callable(judges) or not isinstance(judges, Sequence):
-        raise ConfigError(f"{name} must be a list of judge ids, functions and JudgeSpecs, got {judges!r}")
-    return tuple(_seat(j, client, name) for j in cast("Sequence[Any]", judges))
+    return tuple(_served(seat, client) for seat in seats_from(name, judges)) if judges is not None else ()
 
 
-def _seat(judge: Any, client: Any = None, name: str = "judges") -> JudgeSpec:
-    if isinstance(judge, JudgeSpec):
-        spec = judge
-    elif isinstance(judge, str):
-        if not judge.strip():
-            raise ConfigError(f"{name} must not {'be' if name == 'model' else 'hold'} a blank name")
-        spec = JudgeSpec(model=judge.strip())
-    elif callable(judge):
-        spec = JudgeSpec(function=judge)
-    else:
-        raise ConfigError(f"{name}: {judge!r} is no judge id, function or JudgeSpec")
+def _served(spec: JudgeSpec, client: Any) -> JudgeSpec:
+    """The seat, asked over a caller's own client where it has one and the seat names no provider."""
     if client is not None and spec.model and spec.provider is None:
-        spec = replace(spec, provider=provider_of_client(client, spec.model))
+        return replace(spec, provider=provider_of_client(client, spec.model))
     return spec
 
 
@@ -176,6 +163,8 @@ def panel_of(panel: PanelSpec | None, settings: Mapping[str, Any], **given: Any)
     """The panel of these keywords; those that are None keep their default. `panel=` is taken as it is."""
     chosen = {k: v for k, v in given.items() if v is not None and not (k in ("judges", "stand_ins") and v == ())}
     if panel is not None:
+        if not isinstance(cast("Any", panel), PanelSpec):
+            raise ConfigError(f"panel must be a PanelSpec, got {panel!r}")
         if chosen or any(v is not None for v in settings.values()):
             names = sorted([*chosen, *(k for k, v in settings.items() if v is not None)])
             raise ConfigError(f"panel= already says everything about the panel; leave out {', '.join(names)}")

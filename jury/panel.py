@@ -25,7 +25,7 @@ from jury.judge import JudgeSpec, Prompt, Seat
 from jury.prompts import PromptSpec
 from jury.providers.base import Settings
 from jury.scales import Scale
-from jury.seating import check_count, check_seconds, check_settings, check_stop, distinct, doubles, question_of
+from jury.seating import check_calls, check_count, check_seconds, check_stop, distinct, doubles, question_of, seats_from
 from jury.stopping import next_wave
 from jury.tasks import Limiter, together
 from jury.turns import cheapest_first, relative, usual_costs
@@ -89,13 +89,11 @@ class PanelSpec:
             raise ConfigError(f"stop={self.stop!r} needs a built-in aggregator: nobody foresees what a function says")
         if not isinstance(cast("Any", self.strict), bool):
             raise ConfigError(f"strict_panel must be True or False, got {self.strict!r}")
-        object.__setattr__(self, "judges", tuple(self.judges))
-        object.__setattr__(self, "stand_ins", tuple(self.stand_ins))
-        check_settings(self.settings)
-        for judge in (*self.judges, *self.stand_ins):
-            if judge.settings is not None:
-                own = judge.settings
-                check_settings(own if isinstance(own, Settings) else replace(self.settings, **own), f" of {judge.name}")
+        if not isinstance(cast("Any", self.weights), Mapping):
+            raise ConfigError(f"weights must be a mapping by judge, got {self.weights!r}")
+        object.__setattr__(self, "judges", seats_from("judges", self.judges))
+        object.__setattr__(self, "stand_ins", seats_from("replacement_judges", self.stand_ins))
+        check_calls(self.settings, (*self.judges, *self.stand_ins))
         if self.judges:
             self.check(self.seats())
 

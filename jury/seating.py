@@ -1,4 +1,7 @@
-"""Who sits on a panel: seats told apart by their names, and the words of a panel checked. Asks nobody."""
+"""Who sits on a panel: seats made of what a caller names and told apart by their names; a panel's words checked.
+
+Asks nobody.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,26 @@ from jury.judge import JudgeSpec
 from jury.providers.base import Settings
 
 LONGEST_S = 10**7  # about four months: more than any call, less than any clock of an event loop overflows at
+
+
+def seats_from(name: str, judges: Any) -> tuple[JudgeSpec, ...]:
+    """A list of judge ids, functions and `JudgeSpec`s as seats. Raises `ConfigError` naming the argument."""
+    if isinstance(judges, str | JudgeSpec) or callable(judges) or not isinstance(judges, Sequence):
+        raise ConfigError(f"{name} must be a list of judge ids, functions and JudgeSpecs, got {judges!r}")
+    return tuple(seat_of(name, judge) for judge in cast("Sequence[Any]", judges))
+
+
+def seat_of(name: str, judge: Any) -> JudgeSpec:
+    """A judge id, a function or a `JudgeSpec` as a seat."""
+    if isinstance(judge, JudgeSpec):
+        return judge
+    if isinstance(judge, str):
+        if not judge.strip():
+            raise ConfigError(f"{name} must not {'be' if name == 'model' else 'hold'} a blank name")
+        return JudgeSpec(model=judge.strip())
+    if callable(judge):
+        return JudgeSpec(function=judge)
+    raise ConfigError(f"{name}: {judge!r} is no judge id, function or JudgeSpec")
 
 
 def distinct(judges: Sequence[JudgeSpec], taken: Collection[str] = ()) -> list[JudgeSpec]:
@@ -86,8 +109,18 @@ def check_count(name: str, value: Any) -> None:
         raise ConfigError(f"{name} must be a whole number from 1, got {value!r}")
 
 
-def check_settings(settings: Settings, whose: str = "") -> None:
-    """Raises `ConfigError` naming the setting that is wrong, and whose it is."""
+def check_calls(settings: Settings, judges: Sequence[JudgeSpec]) -> None:
+    """Raises `ConfigError` naming the setting that is wrong, of the panel or of one of its judges."""
+    _check_settings(settings)
+    for judge in judges:
+        if judge.settings is not None:
+            own = judge.settings
+            _check_settings(own if isinstance(own, Settings) else replace(settings, **own), f" of {judge.name}")
+
+
+def _check_settings(settings: Settings, whose: str = "") -> None:
+    if not isinstance(cast("Any", settings), Settings):
+        raise ConfigError(f"settings{whose} must be Settings, got {settings!r}")
     check_count(f"max_tokens{whose}", settings.max_tokens)
     for name, value in (("retries", settings.retries), ("reask", settings.reask)):
         if isinstance(cast("Any", value), bool) or not isinstance(value, int) or value < 0:

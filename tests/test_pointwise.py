@@ -447,6 +447,24 @@ def test_wrong_arguments_are_named(arguments, says):
             llm_jury(**arguments)
 
 
+def test_a_panel_spec_takes_judges_as_the_factories_do():
+    panel = PanelSpec(judges=["a/b", len], stand_ins=["c/d "])
+    assert panel.judges == (JudgeSpec("a/b"), JudgeSpec(function=len))
+    assert panel.stand_ins == (JudgeSpec("c/d"),)
+    for words, says in (
+        ({"judges": "a/b"}, "judges must be a list"),
+        ({"judges": [3]}, "judges: 3 is no judge id"),
+        ({"stand_ins": [" "]}, "replacement_judges must not hold a blank name"),
+        ({"weights": [1]}, "weights must be a mapping"),
+        ({"settings": {}}, "settings must be Settings"),
+    ):
+        with pytest.raises(ConfigError, match=says):
+            PanelSpec(**words)
+    for factory in (llm_jury, llm_jury_pairwise):
+        with pytest.raises(ConfigError, match="panel must be a PanelSpec, got 'all'"):
+            factory(criteria="c", panel="all")
+
+
 @pytest.mark.parametrize("wrong", [{"id": 5}, {"id": " "}, {"prompt": ""}, {"family": 5}, {"settings": 5}])
 def test_wrong_seats_are_named(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
