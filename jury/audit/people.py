@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from jury.store import Label, Run
 from jury.store.records import standing
 from jury.wording import count
 
+logger = logging.getLogger("jury.audit")
 SAMPLED = ("random", "by-class", "by-verdict", "other")
 Status: TypeAlias = Literal["", "na", "undone"]
 _ITEM_NAMES = ("item", "id", "item_id")
@@ -77,13 +79,18 @@ def value_of_label(label: Label, scale: Scale | None) -> Category | None:
         if said is None:
             raise DataError(f"label of item {label.item}: {text!r} is none of A, B, tie", "bad_json")
         return said
-    value = label.value
-    if isinstance(value, str) and isinstance(scale, Boolean):
-        value = {"pass": True, "fail": False}.get(value.strip().lower(), value)
+    value, expected = label.value, ""
+    if isinstance(scale, Boolean):
+        expected = "is none of pass, fail, true, false, NA (what 1, 0, yes or no stand for, only you know)"
+        word = value.strip().lower() if isinstance(value, str) else ""
+        if word in ("na", "n/a"):
+            return None
+        value = {"pass": True, "fail": False}.get(word, value)
     try:
         return scale.read(value)
     except ReplyError as error:
-        raise DataError(f"label of item {label.item}: {label.value!r}: {error.detail}", "bad_json") from None
+        told = expected or error.detail
+        raise DataError(f"label of item {label.item}: {label.value!r}: {told}", "bad_json") from None
 
 
 def drawn(labels: Iterable[Label]) -> str | None:
@@ -146,7 +153,21 @@ def read_labels(path: str | Path, *, sampling: str = "") -> list[Label]:
                 saw_verdict=True if row.get("saw_verdict") in (True, "true", "True") else None,
             )
         )
+    _warn_of_doubles(path, found)
     return standing(found)
+
+
+def _warn_of_doubles(path: str | Path, labels: Sequence[Label]) -> None:
+    """Two words on one item without two names are of two people, or a slip; lines with a time are a change of mind."""
+    by_hand = [label for label in labels if not label.at and not label.status and label.value is not None]
+    words: dict[tuple[str, str], set[str]] = {}
+    for label in by_hand:
+        words.setdefault((label.item, label.labeller), set()).add(str(label.value))
+    twice = [item for (item, _), said in words.items() if len(said) > 1]
+    if twice:
+        text = "%s: %s with different labels under one name, such as %r: the last line counts. Of several people each"
+        text += " needs a name, in a column `labeller`"
+        logger.warning(text, path, count(len(twice), "item"), twice[0])
 
 
 def keep_labels(run: Run, labels: Iterable[Label]) -> int:

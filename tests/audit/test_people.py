@@ -161,3 +161,25 @@ def test_a_file_without_a_column_of_labels_is_told(tmp_path):
     (tmp_path / "labels.csv").write_text("item,colour\nr1,pass\n")
     with pytest.raises(DataError, match="no column holds the labels: name it value or label"):
         read_labels(tmp_path / "labels.csv")
+
+
+def test_a_word_that_is_no_label_is_told_with_those_that_are(tmp_path):
+    run = pointwise(tmp_path / "run", [{"x": True}] * 2)
+    for word in ("yes", "1", 0):
+        with pytest.raises(DataError, match=f"label of item 0: {word!r}: is none of pass, fail, true, false, NA"):
+            audited(run, [Label("0", "ann", word)])
+    assert labels_of(audited(run, [Label("0", "ann", " n/a "), Label("1", "ann", "Pass")])) == {"0": None, "1": True}
+
+
+def test_two_different_labels_under_one_name_are_told(tmp_path, caplog):
+    (tmp_path / "l.csv").write_text("item,value\n0,pass\n0,fail\n1,pass\n1,pass\n2,fail\n2,\n")
+    assert [label.value for label in read_labels(tmp_path / "l.csv")] == ["fail", "pass", "fail"]
+    assert "1 item with different labels under one name, such as '0': the last line counts" in caplog.text
+    caplog.clear()
+    (tmp_path / "l.csv").write_text("item,value,rater\n0,pass,ann\n0,fail,bob\n")
+    read_labels(tmp_path / "l.csv")
+    run = pointwise(tmp_path / "run", [{"x": True}])
+    for value in (True, False):
+        run.add_label(Label("0", "ann", value, at="2026-01-01T00:00:00Z"))  # as the page writes a change of mind
+    read_labels(tmp_path / "run" / "labels.jsonl")
+    assert caplog.text == ""
