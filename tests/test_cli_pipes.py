@@ -113,6 +113,33 @@ def test_a_pipe_that_never_says_anything_can_be_left(home: Path) -> None:
     assert "Fatal" not in err
 
 
+OVER = ("judge", "-", "-c", "other", "-j", "checks.py:noisy", "-o", "out", "--overwrite")
+
+
+def test_a_folder_is_emptied_once_there_is_a_row_to_judge(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    jury(capsys, "judge", "rows.jsonl", "-c", "c", "-j", "checks.py:noisy", "-o", "out")
+    before = {path.name: path.read_bytes() for path in (home / "out").iterdir()}
+    piped = Piped(*OVER)
+    piped.write(b"\n")
+    until(lambda: piped.unread() == 0)
+    code, _, err = piped.interrupt()
+    assert (code, err) == (130, "interrupted\n")
+    for nothing, says in ((b"", "no rows"), (b'{"torn', "line 1"), (b'{"input": "q"}\n', "no column for the output")):
+        piped = Piped(*OVER)
+        piped.write(nothing)
+        os.close(piped.writer)
+        out, err = piped.process.communicate(timeout=120)
+        assert (piped.process.returncode, out, says in err) == (2, "", True)
+    assert {path.name: path.read_bytes() for path in (home / "out").iterdir()} == before
+    piped = Piped(*OVER)
+    piped.write(ROW * 2)
+    os.close(piped.writer)
+    out, err = piped.process.communicate(timeout=120)
+    assert (piped.process.returncode, "2 passed" in out) == (0, True)
+    assert len(lines(home / "out" / "results.jsonl")) == 2
+    assert json.loads((home / "out" / "manifest.json").read_text())["data"]["path"] == "-"
+
+
 def test_a_named_pipe_is_read_once(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(home / "fifo")
     writer = subprocess.Popen(["sh", "-c", "cat rows.jsonl > fifo"])

@@ -40,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except SystemExit as ended:
         if isinstance(ended.__context__, BrokenPipeError):  # `| head` has read enough; typer says 1: a bad rate here
             raise SystemExit(141) from None
+        if isinstance(getattr(ended.__context__, "__cause__", None), KeyboardInterrupt):  # typer says nothing
+            print("interrupted", file=sys.stderr)
         _flush()
         raise
     except OSError as error:  # nearly all files name themselves as JuryErrors: what is left is standard output

@@ -18,7 +18,7 @@ from jury.results import Comparison, PanelResult
 from jury.runner import Halt, RunReport, RunSpec
 from jury.runner import run as run_spec
 from jury.runner.describe import AnyJury, seats_of, source_of
-from jury.runner.entries import from_stdin
+from jury.runner.entries import begun, from_stdin
 from jury.runner.governors import Governors
 from jury.store import Run, clear
 from jury.store.index import RESULTS
@@ -57,6 +57,8 @@ def ask(
     """
     if overwrite:
         Governors(spec, None if spec.budget is None else Budget(spec.budget)).check(seats_of(jury))  # nothing is lost
+        if from_stdin(spec):
+            spec = begun(spec)  # where nothing comes, nothing is lost
         clear(folder)
     else:
         _refuse_others(folder, spec)

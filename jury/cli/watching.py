@@ -146,8 +146,11 @@ def watch(folder: str, every: float, wait: float, as_json: bool) -> int:
         one = Watch(Following(Path(folder)), every, wait)
         one.found(progress.say)
         shown: Any = _Live(one, console) if live else _Lines(one, as_json)
-        with shown:
-            one.follow(shown.show)
+        try:
+            with shown:
+                one.follow(shown.show)
+        except KeyboardInterrupt:  # it ends the watch, not the run: no word of that
+            return exits.INTERRUPTED
     return _ended(one, console, as_json)
 
 

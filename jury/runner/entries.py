@@ -6,7 +6,7 @@ import hashlib
 import json
 import marshal
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -56,6 +56,9 @@ def sources(spec: RunSpec) -> Iterator[Source]:
     """What the items of a run are made of, one after the other. Raises `DataError` where it is reached."""
     if spec.data is None:
         raise ConfigError("data: which file is to be judged?")
+    if isinstance(spec.data, Begun):
+        yield from spec.data.rows
+        return
     if spec.kind == "session" and spec.target is None:
         yield from islice(recordings(spec.data, spec.format), spec.limit)
         return
@@ -92,6 +95,23 @@ def mark_of(source: Source, seal: str) -> int:
 def entry_of(row: Row, kind: str, mark: int = 0) -> Entry:
     """One row as an item (or a pair, where `kind` is `pairwise`). Raises `DataError`."""
     return pair_entry(to_pair(row), mark) if kind == "pairwise" else item_entry(*to_item(row), mark)
+
+
+class Begun(str):
+    """The name of data that can be read once, with its rows, of which the first was looked at."""
+
+    rows: Iterator[Source]
+
+
+def begun(spec: RunSpec) -> RunSpec:
+    """A run over data that can be read once, when it has given its first row. Raises `DataError` for one that is none,
+    and where none comes."""
+    found = sources(spec)
+    first = next(found)
+    made(spec, first)
+    data = Begun(spec.data)
+    data.rows = chain((first,), found)
+    return spec.with_changes(data=data)
 
 
 def from_stdin(spec: RunSpec) -> bool:
