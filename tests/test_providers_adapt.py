@@ -129,8 +129,11 @@ def test_memory_applies_what_it_learned_to_later_bodies() -> None:
     assert memory.learn(BASE, 400, refused("max_tokens is not supported", "max_tokens"), "openai_chat")
     assert not memory.learn(BASE, 400, refused("something else"), "openai_chat")
     body = dict(BASE)
-    assert memory.apply(body) == ("temperature",)
+    assert memory.apply(body) == ("temperature", "max_tokens as max_completion_tokens")
     assert body == {"model": "m", "messages": BASE["messages"], "max_completion_tokens": 512, "seed": 7}
+    both: dict[str, Any] = {"max_tokens": 512, "max_completion_tokens": 9}
+    memory.apply(both)
+    assert both == {"max_completion_tokens": 9}
     without: dict[str, Any] = {"model": "m"}
     assert memory.apply(without) == ()
     assert without == {"model": "m"}

@@ -270,6 +270,9 @@ def refusing(body: dict[str, Any]) -> Answer | None:
     return None
 
 
+ADAPTED = ("temperature", "max_tokens as max_completion_tokens")
+
+
 def test_refused_parameters_are_adapted_once_and_named_in_every_reply(serve: Any) -> None:
     made = serve(lambda seen: refusing(seen.body) or reply(VERDICT))
     provider = registry.provider("openai")
@@ -278,11 +281,11 @@ def test_refused_parameters_are_adapted_once_and_named_in_every_reply(serve: Any
         return [await provider.complete(request()) for _ in range(3)]
 
     answers = asyncio.run(three())
-    assert [a.notes for a in answers] == [("temperature",)] * 3
+    assert [a.notes for a in answers] == [ADAPTED] * 3
     assert made.count() == 5  # two unpaid refusals, then three replies
     assert made.bodies[-1]["max_completion_tokens"] == 4096
     other = asyncio.run(provider.complete(request(model="other")))
-    assert other.notes == ("temperature",)
+    assert other.notes == ADAPTED
     assert made.count() == 8  # what one model refuses says nothing of another
 
 
@@ -293,7 +296,7 @@ def test_many_calls_at_once_may_meet_the_same_refusal(serve: Any) -> None:
     async def many() -> list[Reply]:
         return await asyncio.gather(*(provider.complete(request()) for _ in range(20)))
 
-    assert {a.notes for a in asyncio.run(many())} == {("temperature",)}
+    assert {a.notes for a in asyncio.run(many())} == {ADAPTED}
 
 
 def test_a_server_that_refuses_everything_is_not_asked_for_ever(serve: Any) -> None:

@@ -1,8 +1,8 @@
 """Parameters that a model refuses: the next request body, and what was lost on the way. Pure but for `Memory`.
 
 `max_tokens` becomes `max_completion_tokens` (or the other way round); `temperature` and any extra that is not supported
-are left out and named. A value that is merely wrong (a temperature of 3) is the caller's to mend: it is not dropped.
-What carries the question or the form of the reply is never touched; that is the ladder's business.
+are left out. Both are named in the result. A value that is merely wrong (a temperature of 3) is the caller's to mend: it
+is not dropped. What carries the question or the form of the reply is never touched; that is the ladder's business.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def adapt(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """(next body, names of the parameters that it lost); the body unchanged where the error is about something else.
 
-    `error`: the error body as it came. A token limit under its other name is no loss and not named.
+    `error`: the error body as it came. A token limit under its other name is no loss.
     """
     after, lost, _ = _adapted(body, status, error, api)
     return after, lost
@@ -53,14 +53,16 @@ class Memory:
     dropped: set[str] = field(default_factory=set[str])
 
     def apply(self, body: dict[str, Any]) -> tuple[str, ...]:
-        """Change a new body as learned; gives the names of what it lost."""
+        """Change a new body as learned; gives the names of what it lost, and `old as new` of what has another name."""
+        moved: dict[str, str] = {}
         for old, new in self.renamed.items():
             if old in body:
-                body[new] = body.pop(old)
-        lost = tuple(name for name in body if name in self.dropped)
+                body.setdefault(new, body.pop(old))
+                moved[new] = f"{old} as {new}"
+        lost = [name for name in body if name in self.dropped]
         for name in lost:
             del body[name]
-        return lost
+        return (*lost, *(note for new, note in moved.items() if new not in lost))
 
     def learn(self, body: Mapping[str, Any], status: int, error: Any, api: str) -> bool:
         """Take an error in; whether there is something to change about this body."""
