@@ -86,7 +86,7 @@ def outcome(result: PanelResult | CriterionResult) -> str:
 
 
 def summarize(results: Iterable[PanelResult | str]) -> Summary:
-    """The counts over results, or over the words of `outcome` (letter case does not count).
+    """The counts over results, or over the words of `outcome` (letter case and outer spaces do not count).
 
     Raises `ConfigError` for another word or result.
     """
@@ -95,7 +95,7 @@ def summarize(results: Iterable[PanelResult | str]) -> Summary:
     calls = saved = 0
     for result in results:
         if isinstance(result, str):
-            counts[_known(result.lower(), counts)] += 1
+            counts[_known(result, counts)] += 1
             continue
         _must_be(PanelResult, result, "summarize counts verdicts on single items; for comparisons there is win_rate")
         counts[outcome(result)] += 1
@@ -117,9 +117,10 @@ def _must_be(kind: type, given: object, told: str) -> None:
 
 
 def _known(word: str, words: Iterable[str]) -> str:
-    if word not in words:
-        raise ConfigError(f"{word!r} is no outcome; there are {', '.join(words)}")
-    return word
+    for known in words:
+        if word.strip().lower() == known.lower():
+            return known
+    raise ConfigError(f"{word!r} is no outcome; there are {', '.join(words)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,13 @@ class WinRate(Brief):
 
 
 def win_rate(outcomes: Iterable[Comparison | str], tie_value: float = 0.5) -> WinRate:
-    """The win rate over comparisons, or over their winners' names. Raises `ConfigError` for another name or result."""
+    """The win rate over comparisons, or over their winners' names; a tie counts `tie_value`, from 0 to 1.
+
+    Raises `ConfigError` for another name, result or value.
+    """
+    worth: Any = tie_value
+    if isinstance(worth, bool) or not isinstance(worth, int | float) or not 0 <= worth <= 1:
+        raise ConfigError(f"tie_value is what a tie counts for A, a number from 0 to 1, got {worth!r}")
     counts = {"A": 0, "B": 0, "tie": 0, "inconclusive": 0}
     for one in outcomes:
         if not isinstance(one, str):

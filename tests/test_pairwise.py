@@ -142,6 +142,16 @@ def test_many_pairs():
     assert (rate.win_rate_a, rate.n_judged, rate.n_inconclusive, rate.coverage) == (1.0, 1, 1, 0.5)
 
 
+def test_winners_in_words_and_what_a_tie_is_worth():
+    assert win_rate([" a", "B", "TIE", "Inconclusive"], tie_value=1).win_rate_a == 2 / 3
+    assert win_rate(["A", "tie"], tie_value=0).win_rate_a == 0.5
+    for wrong in (None, True, 2, -0.1, float("nan"), "half"):
+        with pytest.raises(ConfigError, match="tie_value"):
+            win_rate(["A", "tie"], tie_value=wrong)
+    with pytest.raises(ConfigError, match="'C' is no outcome"):
+        win_rate(["C"])
+
+
 def test_position_bias_counts_readable_pairs_only():
     results = [compare(judge("A", "B")), compare(judge("A", "A")), compare(judge("B", "B")), compare(judge("A", None))]
     bias = position_bias(results)

@@ -420,7 +420,7 @@ def test_summaries_keep_their_counts_apart():
     assert (s.n_pass, s.n_fail, s.n_na, s.n_error, s.n_inconclusive, s.n_not_judged, s.n_unrated) == (1,) * 7
     assert (s.usage.cost, s.calls, s.calls_saved) == (0.75, 2, 2)
     assert s.to_dict()["pass_rate"] == 0.5
-    assert summarize(["PASS", "NA", "NA", "FAIL"]).pass_rate == 0.5
+    assert summarize(["PASS", "NA", " na ", "Fail"]).pass_rate == 0.5
     pair = llm_jury_pairwise(judges=[lambda response_a, response_b: "A"]).compare_sync(response_a="a", response_b="b")
     with pytest.raises(ConfigError, match="win_rate; got a Comparison"):
         summarize([pair])

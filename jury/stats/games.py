@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jury.errors import ConfigError
+from jury.scales import shown
 from jury.stats.estimate import Reason
 from jury.stats.table import FloatArray, IntArray
 
@@ -54,6 +55,15 @@ class Pairs:
         return matrix
 
 
+def _game(given: object) -> Game:
+    """A game, also where it is a bare tuple of the same. Raises `ConfigError`."""
+    if isinstance(given, Game):
+        return given
+    if isinstance(given, tuple) and 3 <= len(cast("tuple[Any, ...]", given)) <= 5:
+        return Game(*cast("tuple[Any, ...]", given))
+    raise ConfigError(f"a game is Game(a, b, outcome), got {shown(cast('object', given))}")
+
+
 def count_games(games: Iterable[Game], *, items: Sequence[str] | None = None) -> Pairs:
     """Count games by pair. `items` fixes the names and their order; else the names seen, sorted.
 
@@ -62,7 +72,7 @@ def count_games(games: Iterable[Game], *, items: Sequence[str] | None = None) ->
     >>> count_games([Game("a", "b", 1), Game("b", "a", 0.5, 2)]).counts.tolist()
     [[1.0, 0.0, 2.0]]
     """
-    played = list(games)
+    played = [_game(g) for g in games]
     names = tuple(items) if items is not None else tuple(sorted({name for g in played for name in (g.a, g.b)}))
     index = {name: i for i, name in enumerate(names)}
     if len(index) != len(names):

@@ -6,7 +6,7 @@ applicable" is a category like any other. `True` is not `1`, and `1` is not `"1"
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jury.errors import ConfigError
+from jury.scales import LARGEST, shown
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -68,7 +69,7 @@ Ratings: TypeAlias = Sequence[Sequence[object]] | NDArray[np.generic] | RatingTa
 
 def is_missing(value: object) -> bool:
     """None and NaN are "no rating"."""
-    return value is None or (isinstance(value, float) and value != value)
+    return value is None or (isinstance(value, float | np.floating) and bool(value != value))
 
 
 def _key(value: Category) -> tuple[str, Category]:
@@ -79,6 +80,8 @@ def _key(value: Category) -> tuple[str, Category]:
 def _check(value: object) -> Category:
     if isinstance(value, np.generic):
         value = cast(object, value.item())
+    if isinstance(value, int | float) and not isinstance(value, bool) and not abs(value) <= LARGEST:
+        raise ConfigError(f"a rating is a number from {-LARGEST:g} to {LARGEST:g}, got {shown(value)}")
     if isinstance(value, (bool, int, float, str)):
         return value
     raise ConfigError(f"a rating is a text, a number, a boolean or None, got {type(value).__name__}")
@@ -93,11 +96,23 @@ def _sort(values: Sequence[Category]) -> tuple[list[Category], bool]:
     return sorted(values, key=lambda v: (_key(v)[0], str(v))), False
 
 
+def _several(given: object) -> Iterable[object]:
+    """Rows, or the entries of one. Raises `ConfigError` for what would be read as others than are meant."""
+    if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)):
+        return cast("Iterable[object]", given)
+    kind = type(cast("object", given)).__name__
+    raise ConfigError(
+        "ratings are rows of items with one entry for each judge, such as [['pass', 'fail'], ['pass', None]], got "
+        f"{kind}; from lists by judge: list(zip(*ratings.values())), from a data frame: to_numpy()"
+    )
+
+
 def rating_table(ratings: Ratings, *, scale: Sequence[Category] | None = None) -> RatingTable:
     """Code ratings given as rows of items, one column a judge.
 
     `scale` declares all categories, lowest first; a rating outside it is a `ConfigError`. Without it the categories are
-    those seen. Rows of unequal length are a `ConfigError`. An empty list is a table of no items.
+    those seen. Rows of unequal length, and what is no rows (a mapping, a data frame), are a `ConfigError`. An empty
+    list is a table of no items.
 
     >>> table = rating_table([["good", "poor"], [None, "good"]], scale=["poor", "fair", "good"])
     >>> table.codes.tolist()
@@ -105,8 +120,8 @@ def rating_table(ratings: Ratings, *, scale: Sequence[Category] | None = None) -
     """
     if isinstance(ratings, RatingTable):
         return ratings
-    raw = cast("Sequence[Sequence[object]]", ratings.tolist() if isinstance(ratings, np.ndarray) else ratings)
-    rows = [[None if is_missing(v) else _check(v) for v in row] for row in raw]
+    raw = cast("Iterable[object]", ratings.tolist() if isinstance(ratings, np.ndarray) else ratings)
+    rows = [[None if is_missing(v) else _check(v) for v in _several(row)] for row in _several(raw)]
     width = len(rows[0]) if rows else 0
     if any(len(row) != width for row in rows):
         raise ConfigError("every item needs one entry for each judge; use None where a judge did not rate it")

@@ -95,3 +95,10 @@ def test_games_that_are_none(game: Game) -> None:
         count_games([game], items=["a", "b"])
     with pytest.raises(ConfigError, match="twice"):
         count_games([], items=["a", "a"])
+
+
+def test_a_bare_tuple_is_a_game_and_anything_else_is_named() -> None:
+    assert count_games([("a", "b", 1), ("b", "a", 0.5, 2)]).counts.tolist() == [[1.0, 0.0, 2.0]]  # type: ignore[list-item]
+    for wrong in ("ab", ("a", "b"), {"a": 1}, None):
+        with pytest.raises(ConfigError, match="a game is Game"):
+            count_games([wrong])  # type: ignore[list-item]

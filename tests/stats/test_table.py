@@ -62,3 +62,34 @@ def test_texts_have_no_order_and_no_numbers() -> None:
 
 def test_no_items() -> None:
     assert rating_table([]).codes.shape == (0, 0)
+
+
+class Frame:
+    """Iterates as a data frame does: over the names of its columns."""
+
+    def __iter__(self):
+        return iter(["ann", "ben"])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"ann": [1, 2], "ben": [1, 2]}, ["pass", "fail"], [{"ann": 1, "ben": 2}], "pf", 3, np.array([1, 2]), Frame()],
+)
+def test_what_is_no_rows_is_refused_with_the_way_out(wrong):
+    with pytest.raises(ConfigError, match=r"one entry for each judge.*zip\(\*ratings.values\(\)\)"):
+        rating_table(wrong)
+
+
+def test_rows_may_be_any_iterables():
+    by_judge = {"ann": [1, 2], "ben": [1, None]}
+    assert rating_table(zip(*by_judge.values(), strict=True)).codes.tolist() == [[0, 0], [1, -1]]
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, 1e200, 10**400, np.float64("inf")])
+def test_a_rating_is_a_number_that_can_be_squared(value):
+    with pytest.raises(ConfigError, match="a rating is a number from"):
+        rating_table([[1, value]])
+
+
+def test_nan_of_any_size_is_no_rating():
+    assert rating_table([[np.float32("nan"), np.float16("nan"), 1]]).codes.tolist() == [[-1, -1, 0]]
