@@ -361,7 +361,9 @@ def test_many_rows_show_those_that_did_not_pass(run: Run, tmp_path: Path) -> Non
     _, out, _ = run("judge", "many.jsonl", "-c", "right", "-j", "checks:exact", "--show", "4")
     shown = [line.split()[0] for line in out.splitlines() if line.split()[:1] and line.split()[0].isdigit()]
     assert shown == ["4", "14", "24", "34"]
-    assert "the first 4 rows that did not pass of 60" in out
+    assert "the first 4 of 6 rows that did not pass, of 60" in out
+    _, out, _ = run("judge", "many.jsonl", "-c", "right", "-j", "checks:exact", "-o", "out")
+    assert "6 rows that did not pass, of 60" in out
     assert "90% [79.9, 95.3]  54 passed, 6 failed" in out
 
 
@@ -374,7 +376,10 @@ def test_compare_shows_flips(run: Run) -> None:
     assert max(map(len, out.splitlines())) <= 80
     assert len(re.findall(r"\bflip\b", out)) == 2
     assert "win rate A" in out
-    assert "2 of 4 votes changed with the order (2 took the first answer both times)" in " ".join(out.split())
+    words = " ".join(out.split())
+    assert "2 of 4 votes changed with the order (2 took the first answer both times)" in words
+    assert "by judge: first 2 of 2" in words
+    assert "winner open: the interval holds 50%" in words
 
 
 def test_two_files_of_answers_are_joined_by_id(run: Run, tmp_path: Path) -> None:

@@ -290,6 +290,7 @@ def test_pairs_say_what_was_said_in_each_order(home, capsys):
     pairwise(home / "run", [{"x": ("A", "B")}, {"x": ("A", "A")}, {"x": ("B", "B")}], items=texts)
     _, out, _ = jury(capsys, "show", "run")
     assert "win rate A  50% [9.5, 90.5]  1 A, 1 B, 0 tie" in out
+    assert "winner      open: the interval holds 50%" in out
     assert "flips       1 took the first answer both times" in out
     assert "judges were split on 1" in out
     _, out, _ = jury(capsys, "show", "run", "#1")

@@ -147,6 +147,8 @@ def lines(run: Run, seen: Seen) -> list[tuple[str, str | Text]]:
     made += _criteria(manifest.criteria)
     rate = Text(f"{rate_words(totals)}  {count_words(totals)}", style="bold")
     made.append(("win rate A" if run.kind == "pairwise" else "pass rate", rate))
+    if run.kind == "pairwise" and totals.rated[1]:
+        made.append(("winner", tables.winner(totals.rated[0] + totals.counts["tie"] // 2, totals.rated[1])))
     if totals.n_total:
         others = other_words(totals)
         told = f"{tables.percent(totals.usable, totals.n_total)}  {totals.usable:,} of {totals.n_total:,}"

@@ -57,9 +57,11 @@ def verdict_table(tally: Tally, console: Console) -> None:
         return
     rows_table(rows, tally.judges, console)
     if tally.n > len(rows):
-        which = "that did not pass" if only_odd and not isinstance(rows[0].result, Comparison) else "without a winner"
-        shown = f"the first {count(len(rows), 'row')} {which}" if only_odd else f"the first {len(rows)}"
-        console.print(Text(f"{shown} of {tally.n}; -o DIR keeps all", style="dim"))
+        which = "without a winner" if isinstance(rows[0].result, Comparison) else "that did not pass"
+        several = f"the first {len(rows)} of {tally.odd} rows" if tally.odd > len(rows) else count(len(rows), "row")
+        console.print(
+            Text(f"{several} {which}, of {tally.n}" if only_odd else f"the first {len(rows)} of {tally.n}", "dim")
+        )
     console.print()
 
 
@@ -266,6 +268,7 @@ def comparison_lines(rate: WinRate, tally: Tally) -> list[tuple[str, str | Text]
         share += interval(rate.n_a + rate.n_tie // 2, rate.n_judged)
         counts = counted([("a", rate.n_a), ("b", rate.n_b), ("tie", rate.n_tie)])
         lines.append(("win rate A", Text(f"{share}  {counts} (a tie counts half)", style="bold")))
+        lines.append(("winner", winner(rate.n_a + rate.n_tie // 2, rate.n_judged)))
     else:
         lines.append(("win rate A", Text("undefined  no pair was decided", style="bold")))
     lines.append(("coverage", _coverage(rate.n_judged, tally)))
@@ -275,7 +278,22 @@ def comparison_lines(rate: WinRate, tally: Tally) -> list[tuple[str, str | Text]
         votes = count(tally.both_orders, "vote")
         told = f"{percent(changed, tally.both_orders)}  {changed:,} of {votes} changed with the order"
         lines.append(("flips", told + (f" ({kinds})" if kinds else "")))
+        if changed and len(tally.twice) > 1:
+            each = [f"{visible(j)} {n:,} of {tally.twice[j]:,}" for j, n in tally.turned.most_common()]
+            lines.append(("", f"by judge: {', '.join(each)}"))
     return lines + _common(tally)
+
+
+def winner(wins_a: float, judged: int) -> str:
+    """Which side the pairs prefer, as far as the interval of the win rate tells."""
+    from jury.stats.intervals import wilson
+
+    found = wilson(wins_a, judged)
+    if (found.low or 0) > 0.5:
+        return "A: the whole interval is above 50%"
+    if (found.high or 0) < 0.5:
+        return "B: the whole interval is below 50%"
+    return "open: the interval holds 50%"
 
 
 def _coverage(usable: int, tally: Tally) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from jury.results import Comparison, CriterionResult, PairVote, PanelResult, Usage, Vote
 from jury.summary import UNSETTLED, Summary, WinRate, outcome, win_rate
 
+_EVEN = ("pass", "unrated", "A", "B", "tie")  # outcomes of rows that need no look
 FEW = 5  # rows shown of many among which none is remarkable
 
 
@@ -68,6 +69,8 @@ class Tally:
     errors: dict[tuple[str, str], list[Any]] = field(default_factory=dict[tuple[str, str], list[Any]])
     flips: Counter[str] = field(default_factory=Counter[str])
     both_orders: int = 0
+    twice: Counter[str] = field(default_factory=Counter[str])  # votes in both orders, by judge
+    turned: Counter[str] = field(default_factory=Counter[str])  # those that changed with the order
     several: int = 0  # results on which at least two votes decided, with a verdict or not
     unanimous: int = 0
     free: bool = False  # nobody but functions is asked, and what reports no cost has none
@@ -90,7 +93,7 @@ class Tally:
             for one in result.criteria if len(result.criteria) > 1 else ():
                 self.criteria.setdefault(one.key, Several()).add(one)
         self.outcomes[word] += 1
-        if word not in ("pass", "unrated", "A", "B", "tie"):
+        if word not in _EVEN:
             _keep(self._odd, kept, self.limit)
         self.calls += result.calls
         self.saved += result.calls_saved
@@ -122,6 +125,11 @@ class Tally:
         return win_rate(word if word in decided else "inconclusive" for word in self.outcomes.elements())
 
     @property
+    def odd(self) -> int:
+        """How many rows did not pass or have no winner."""
+        return self.n - sum(self.outcomes[word] for word in _EVEN)
+
+    @property
     def shown(self) -> tuple[list[Kept], bool]:
         """The rows for the table, in the order of the file; and whether they are only those that did not pass."""
         if self.n <= self.limit:
@@ -142,8 +150,10 @@ class Tally:
     def _orders(self, result: Comparison) -> None:
         for vote in result.votes:
             self.both_orders += vote.completed
+            self.twice[vote.judge] += vote.completed
             if vote.flip_kind:
                 self.flips[vote.flip_kind] += 1
+                self.turned[vote.judge] += 1
 
 
 def _outcome_of_pair(result: Comparison) -> str:
