@@ -1,8 +1,8 @@
 """Parameters that a model refuses: the next request body, and what was lost on the way. Pure but for `Memory`.
 
 `max_tokens` becomes `max_completion_tokens` (or the other way round); `temperature` and any extra that is not supported
-are left out. Both are named in the result. A value that is merely wrong (a temperature of 3) is the caller's to mend: it
-is not dropped. What carries the question or the form of the reply is never touched; that is the ladder's business.
+are left out. Both are named in the result. A value that is merely wrong (a temperature of 3) is the caller's to mend:
+it is not dropped. What carries the question or the form of the reply is never touched; that is the ladder's business.
 """
 
 from __future__ import annotations
