@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -23,6 +24,7 @@ from jury.errors import ConfigError
 PROMPT_FILE, SYSTEM_FILE = "prompt.md", "system.md"
 UNVERSIONED = "0"
 _FENCE = "---"
+_VERSION = re.compile(r"^version:[ \t]+([0-9]+\.[0-9]+)[ \t]*(?:#.*)?$", re.MULTILINE)
 _LONGEST = 80  # characters of a name in an error
 
 
@@ -126,7 +128,11 @@ def _split(text: str, file: Path) -> tuple[Mapping[str, Any], str]:
     end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() == _FENCE), None)
     if end is None:
         raise ConfigError(f"{file}: the front matter opened by `---` in line 1 is never closed")
-    meta: Any = parse_yaml("\n".join(lines[1:end]), file, what="the front matter of ", first=2) or {}
-    if not isinstance(meta, dict):
+    head = "\n".join(lines[1:end])
+    given: Any = parse_yaml(head, file, what="the front matter of ", first=2) or {}
+    if not isinstance(given, dict):
         raise ConfigError(f"{file}: the front matter must be a mapping")
-    return cast("dict[str, Any]", meta), "\n".join(lines[end + 1 :]).strip("\n")
+    meta = cast("dict[str, Any]", given)
+    if isinstance(meta.get("version"), float) and (written := _VERSION.search(head)):
+        meta["version"] = written[1]  # as it is written: 1.10 is not 1.1
+    return meta, "\n".join(lines[end + 1 :]).strip("\n")

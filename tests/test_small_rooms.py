@@ -112,6 +112,22 @@ def test_own_prompts_are_files_with_or_without_front_matter(tmp_path):
         prompts.load(fronted)
 
 
+@pytest.mark.parametrize(
+    ("written", "version"),
+    [
+        ("1.10", "1.10"),
+        ("1.1  # new", "1.1"),
+        ("2", "2"),
+        ('"1.10"', "1.10"),
+        ("2026-03-01", "2026-03-01"),
+        ("1e3", "1e3"),
+    ],
+)
+def test_a_version_is_what_the_front_matter_says(tmp_path, written, version):
+    (tmp_path / "own.md").write_text(f"---\nname: own\nversion: {written}\n---\nversion: 3.30", "utf-8")
+    assert prompts.load(tmp_path / "own.md").version == version
+
+
 def test_aliases_of_a_usual_length_are_read(tmp_path):
     (tmp_path / "own.md").write_text("---\na: &a {x: [1, 2]}\nb: *a\nc: {<<: *a, x: 3}\n---\ntext", "utf-8")
     assert prompts.load(tmp_path / "own.md").meta == {"a": {"x": [1, 2]}, "b": {"x": [1, 2]}, "c": {"x": 3}}
