@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from jury.data import DataPoint, Message, Output, OutputItem, Reasoning, TargetError, Text, ToolCall
 from jury.errors import DataError
+from jury.redaction import told
 from jury.shapes import (
     MEDIA,
     SYSTEM,
@@ -45,7 +46,7 @@ def to_output(value: Any) -> Output:
 
     A text; an `Output`; None (an empty answer); a number or boolean (its Python text); an assistant's message or a list
     of messages; Responses items; content blocks; the SDKs' response objects; `{"error": <text or object, not empty>}`
-    (an errored target); any other JSON value (its JSON in full, kept in `value`). Of a conversation, the answer is what
+    (an errored target), a `TargetError`, an exception; any other JSON value (its JSON in full, kept in `value`). Of a conversation, the answer is what
     comes after the last user message. Raises `DataError`.
     """
     if isinstance(value, str):
@@ -54,6 +55,9 @@ def to_output(value: Any) -> Output:
         return _checked(value)
     if value is None:
         return Output()
+    if isinstance(value, TargetError | BaseException):  # `gather(..., return_exceptions=True)` gives exceptions
+        made = isinstance(value, TargetError)
+        return Output(error=value if made else TargetError(str(value), type(value).__name__))
     if isinstance(value, Typed):
         value = [value]
     entries = _entries(value, "output")
@@ -266,7 +270,10 @@ def _checked(output: Output) -> Output:
     for i, item in enumerate(output.items):
         if not isinstance(item, Text | Reasoning | ToolCall):
             raise DataError(f"Output.items[{i}] is {kind_of(item)}; expected Text, Reasoning or ToolCall", "wrong_type")
-    if output.error is not None and not isinstance(output.error, TargetError):
+    fault: Any = output.error
+    if isinstance(fault, Exception):  # of a target that was called with its exceptions kept, as `gather` does
+        output = replace(output, error=TargetError(told(fault), "exception"))
+    elif fault is not None and not isinstance(fault, TargetError):
         raise DataError(f"Output.error is {kind_of(output.error)}; expected TargetError or a text", "wrong_type")
     if output.value is not None and not output.items:  # the text of a value given alone
         value = plain(output.value, "Output.value")

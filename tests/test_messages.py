@@ -358,6 +358,18 @@ def test_a_record_with_items_and_an_error() -> None:
     assert to_output(failed) == Output("The h", model="m", error=TargetError("cut", "timeout"))
 
 
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        (TargetError("slow", "timeout"), TargetError("slow", "timeout")),
+        (ValueError("no answer"), TargetError("no answer", "ValueError")),
+        (TimeoutError(), TargetError("", "TimeoutError")),
+    ],
+)
+def test_an_error_in_place_of_an_answer_is_an_errored_target(value: Any, error: TargetError) -> None:
+    assert to_output(value) == Output(error=error)
+
+
 # Values that are none of these
 
 
@@ -589,3 +601,17 @@ def test_the_calls_of_an_output_may_be_as_their_maker_had_them(given: dict[str, 
     output = to_output(Output("Done.", tool_calls=told))
     assert output == Output("Done.", tool_calls=[wanted, ToolCall("g")])
     assert to_output(Output("Done.", tool_calls=[told[0], told[0]])).tool_calls == (wanted, wanted)
+
+
+def test_what_a_target_raised_is_no_answer() -> None:
+    raised = to_output(ValueError("down"))
+    assert (raised.text, raised.error) == ("", TargetError("ValueError: down", "exception"))
+    assert to_output(TargetError("down")).error == TargetError("down")
+    partial = to_output(Output("The first half", error=TimeoutError("late")))  # type: ignore[arg-type]
+    assert (partial.text, str(partial.error)) == ("The first half", "exception: TimeoutError: late")
+
+
+@pytest.mark.parametrize("message", ["", "  "])
+def test_an_error_without_words_says_so(message: str) -> None:
+    assert str(TargetError(message)) == "no message"
+    assert str(TargetError(message, "timeout")) == "timeout: no message"
