@@ -45,9 +45,9 @@ def to_output(value: Any) -> Output:
     """What a target made of an item, from whatever the caller has.
 
     A text; an `Output`; None (an empty answer); a number or boolean (its Python text); an assistant's message or a list
-    of messages; Responses items; content blocks; the SDKs' response objects; `{"error": <text or object, not empty>}`
-    (an errored target), a `TargetError`, an exception; any other JSON value (its JSON in full, kept in `value`). Of a conversation, the answer is what
-    comes after the last user message. Raises `DataError`.
+    of messages; Responses items; content blocks; the SDKs' response objects; an errored target: a `TargetError`, an
+    exception, `{"error": <text or object, not empty>}`; any other JSON value (its JSON in full, kept in `value`). Of a
+    conversation, the answer is what comes after the last user message. Raises `DataError`.
     """
     if isinstance(value, str):
         return Output(value)
