@@ -50,7 +50,7 @@ class TargetError:
     code: str | int | None = None
 
     def __str__(self) -> str:
-        text = self.message or "(no message)"
+        text = self.message if self.message and self.message.strip() else "no message"
         return f"{self.kind}: {text}" if self.kind else text
 
 

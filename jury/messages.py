@@ -56,8 +56,7 @@ def to_output(value: Any) -> Output:
     if value is None:
         return Output()
     if isinstance(value, TargetError | BaseException):  # `gather(..., return_exceptions=True)` gives exceptions
-        made = isinstance(value, TargetError)
-        return Output(error=value if made else TargetError(str(value), type(value).__name__))
+        return _checked(Output(error=cast("TargetError", value)))
     if isinstance(value, Typed):
         value = [value]
     entries = _entries(value, "output")
@@ -271,8 +270,9 @@ def _checked(output: Output) -> Output:
         if not isinstance(item, Text | Reasoning | ToolCall):
             raise DataError(f"Output.items[{i}] is {kind_of(item)}; expected Text, Reasoning or ToolCall", "wrong_type")
     fault: Any = output.error
-    if isinstance(fault, Exception):  # of a target that was called with its exceptions kept, as `gather` does
-        output = replace(output, error=TargetError(told(fault), "exception"))
+    if isinstance(fault, BaseException):
+        kind, _, text = told(fault).partition(": ")
+        output = replace(output, error=TargetError(text, kind))
     elif fault is not None and not isinstance(fault, TargetError):
         raise DataError(f"Output.error is {kind_of(output.error)}; expected TargetError or a text", "wrong_type")
     if output.value is not None and not output.items:  # the text of a value given alone
