@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
-from jury.lookup import Path, match, write_path
+from jury.lookup import Path, match, parse_path, write_path
 from jury.names import ANY_TEXT, BARE, FAMILIES, OPEN, OPTIONAL, SIDES, Known, meant
 
 _NO_TEXT = "stays as written; an object has no text of its own"
@@ -63,6 +64,18 @@ def unknown_tags(tags: Sequence[Tag], known: Known) -> list[Unknown]:
         if why:
             found[tag.name] = Unknown(tag.name, tag.raw, tag.line, why)
     return list(found.values())
+
+
+def meant_by(tag: Tag, frames: Sequence[Any]) -> str | None:
+    """The name of a text that a tag without a value may have meant, among the values of an item, innermost first."""
+    if not tag.path or len(tag.name) > _LONGEST:
+        return None
+    for frame in reversed(frames):
+        known = Known.of(frame)
+        near = _nearest(tag.path, (known,))
+        if near and near != tag.name and not _walk(known, parse_path(near), 0)[1].keys:
+            return near
+    return None
 
 
 def _why(tag: Tag, frames: tuple[Known, ...], known: Known, *, hints: bool) -> str | None:

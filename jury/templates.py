@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from chevron.tokenizer import ChevronError, grab_literal, parse_tag
 
-from jury.checking import Tag, Unknown, unknown_tags
+from jury.checking import Tag, Unknown, meant_by, unknown_tags
 from jury.errors import ConfigError, DataError, TemplateError
 from jury.lookup import MISSING, find, finder, parse_path
 from jury.names import BARE, Known
@@ -36,6 +36,7 @@ _LINE_END = re.compile(r"[ \t]*(?:\r?\n|\Z)")
 
 Put = Callable[[str], None]
 Filler = Callable[[list[Any], Put], None]
+Missing = Callable[[Tag, Sequence[Any]], None]
 Slot = tuple[str | None, Filler]  # a tag: the top-level name it shows, if that is all it does, and what fills it
 Op = str | Slot
 Body = tuple[tuple[tuple[str, str | None, Filler], ...], str]  # each tag after its text, and the text after the last
@@ -82,11 +83,13 @@ class Template:
         text = "%s: nothing can be filled in for %s"
         log.warning(text, prompt_name or self.name, _listed(unknown), extra={"placeholders": names})
 
-    def _missing(self, tag: Tag) -> None:
+    def _missing(self, tag: Tag, frames: Sequence[Any]) -> None:
         if tag.name not in self._reported:
             self._reported.add(tag.name)
-            text = "%s: %s on line %d has no value here and stays as it is written"
-            log.warning(text, self.name, tag.raw, tag.line, extra={"placeholders": (tag.name,)})
+            near = meant_by(tag, frames)
+            text = "%s: %s on line %d has no value here and stays as it is written%s"
+            hint = f"; did you mean {near}?" if near else ""
+            log.warning(text, self.name, tag.raw, tag.line, hint, extra={"placeholders": (tag.name,)})
 
     def __repr__(self) -> str:
         return f"Template({self.name!r}, {len(self.source)} characters)"
@@ -145,7 +148,7 @@ def _true(value: Any) -> bool:
     return bool(cast("object", value)) if known else True
 
 
-def _variable(tag: Tag, missing: Callable[[Tag], None]) -> Slot:
+def _variable(tag: Tag, missing: Missing) -> Slot:
     raw, get = tag.raw, finder(tag.path, top=tag.scope is None)
 
     def variable(frames: list[Any], put: Put) -> None:
@@ -156,12 +159,12 @@ def _variable(tag: Tag, missing: Callable[[Tag], None]) -> Slot:
             text = _text(value)
             put(raw if text is None else text)
             if text is None:
-                missing(tag)
+                missing(tag, frames)
 
     return (tag.path[0][0] if tag.scope is None and len(tag.path) == 1 else None), variable
 
 
-def _kept(tag: Tag, missing: Callable[[Tag], None]) -> Slot:
+def _kept(tag: Tag, missing: Missing) -> Slot:
     """A tag that cannot be filled; the name of a family can where an element of a list has such a key."""
 
     def kept(frames: list[Any], put: Put) -> None:
@@ -169,7 +172,7 @@ def _kept(tag: Tag, missing: Callable[[Tag], None]) -> Slot:
         text = None if isinstance(value, Mapping) else _text(value)
         put(tag.raw if text is None else text)
         if text is None:
-            missing(tag)
+            missing(tag, frames)
 
     return None, kept
 
@@ -214,7 +217,7 @@ class _Block:
 
 
 class _Compiler:
-    def __init__(self, source: str, name: str, missing: Callable[[Tag], None]) -> None:
+    def __init__(self, source: str, name: str, missing: Missing) -> None:
         self.source = source
         self.name = name
         self.missing = missing
@@ -306,7 +309,7 @@ class _Compiler:
             case _:
                 self._keep(Tag("partial" if sort == "partial" else "broken", key, raw, self.line, self._scope), _kept)
 
-    def _keep(self, tag: Tag, make: Callable[[Tag, Callable[[Tag], None]], Slot]) -> None:
+    def _keep(self, tag: Tag, make: Callable[[Tag, Missing], Slot]) -> None:
         self.tags.append(tag)
         self._add(make(tag, self.missing))
 
@@ -328,12 +331,13 @@ class _Compiler:
 
     def _close(self, key: str, raw: str) -> None:
         if not self.open:
-            raise self._error(f"{_short(raw)} on line {self.line} closes a section that is not open")
+            told = f"{_short(raw)} on line {self.line} closes a section that is not open"
+            raise self._error(told + self._swallowed())
         block = self.open.pop()
         tag = block.tag
         if key != tag.name:
             told = f"{_short(raw)} on line {self.line} closes the section {_short(tag.raw)} of line {tag.line}"
-            raise self._error(f"{told}: their names differ")
+            raise self._error(f"{told}: their names differ{self._swallowed()}")
         make = _section if tag.sort == "section" else _inverted
         body, self.ops = self.ops, block.ops
         if tag.sort == "section":
@@ -349,6 +353,12 @@ class _Compiler:
     def _add(self, op: Op) -> None:
         if op:
             self.ops.append(op)
+
+    def _swallowed(self) -> str:
+        """A tag with one brace too few reaches to the end of the next one, and takes it along."""
+        over = next((tag for tag in reversed(self.tags) if self.left in tag.raw[len(self.left) :]), None)
+        first = over.raw.split(self.left)[1].split("\n")[0].rstrip() if over else ""
+        return f" (is {_short(self.left + first)} on line {over.line} closed by {self.right}?)" if over else ""
 
     def _unclosed(self, start: int) -> str:
         hint = f"to write {self.left} itself, change the delimiters first, as in {{{{=<% %>=}}}}"

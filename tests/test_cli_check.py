@@ -90,3 +90,26 @@ def test_a_session_run(check, tmp_path):
     code, out, err = check("kind: session\ndata: chat.jsonl\nchecks: ['facts.py:answered']\n")
     assert (code, err) == (0, "")
     assert "1 sessions" in out
+
+
+def test_a_prompt_is_held_against_the_columns_of_the_data(check, bare_folder, capsys):
+    rows = [{"output": "a", "context": "c", "page": 1}, {"output": "b", "context": "d"}]
+    (bare_folder / "rag.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (bare_folder / "p.md").write_text(
+        "{{row.contxt}} {{row.context}} {{#row.page}}{{row.page}}{{/row.page}} {{row.page}}"
+    )
+    arguments = ("check", "rag.jsonl", "--prompt", "p.md", "-j", "checks.py:short")
+    with pytest.raises(SystemExit) as caught:
+        main([*arguments, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert caught.value.code == 2
+    assert found["prompt"]["unknown"] == ["{{row.contxt}} (line 1; stays as written; did you mean row.context?)"]
+    assert found["prompt"]["gaps"] == {"row.page": 1}
+    assert "filled" not in found["data"]
+    (bare_folder / "p.md").write_text("{{row.context}} {{row.page}}")
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    out = capsys.readouterr().out
+    assert caught.value.code == 0
+    assert "no value in 1 row: {{row.page}} stays as written there" in out
+    assert "as {{row.NAME}}: output, context, page" in out

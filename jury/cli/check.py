@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 from rich.text import Text
 
 from jury import config, names, prompts, sync
+from jury.checking import Tag
 from jury.cli import exits
 from jury.cli.asked import ANYONE, Asked, pairs_of, pairwise, pointwise
 from jury.cli.items import Items, comes_once, pair_fields, row_at
@@ -17,7 +20,7 @@ from jury.cli.progress import Progress
 from jury.cli.render import is_pair
 from jury.cli.tables import facts, money, shorten, stdout, word
 from jury.cli.writing import aside, print_json
-from jury.datasets import FIELDS, find, to_item
+from jury.datasets import FIELDS, Row, find, to_item
 from jury.declared import kind_of
 from jury.errors import ConfigError, MissingExtra
 from jury.pairwise import PairwiseJury
@@ -49,7 +52,7 @@ def check(asked: Asked) -> int:
             call(jury, judges, pair)
     if [j["judge"] for j in judges] == [ANYONE]:
         judges[0]["problem"] = "no judges: --judges, JURY_JUDGES, JUDGE_MODEL or jury.yaml"
-    prompt = _prompt(asked, jury)
+    prompt = _prompt(asked, jury, data)
     return told({"prompt": prompt, "judges": judges, "data": data, "configuration": settings()}, asked.json)
 
 
@@ -84,16 +87,28 @@ def settings() -> dict[str, Any]:
     return {"file": str(file) if file else None, "problems": [*endpoints.problems(), *prices.problems()]}
 
 
-def _prompt(asked: Asked, jury: Jury | PairwiseJury) -> dict[str, Any]:
+def _prompt(asked: Asked, jury: Jury | PairwiseJury, data: dict[str, Any]) -> dict[str, Any]:
     rubric = {"rubric": ""} if isinstance(jury, Jury) and jury.method else {}
     kind: names.Kind = jury.kind
     known = names.known(kind, {**(pairs_of(asked.variables) or {}), **rubric})
+    columns: Counter[str] = data.pop("filled", Counter[str]())
+    if data:  # then it is known what a row has
+        known = names.Known({**known.keys, "row": names.Known(dict.fromkeys(columns, names.OPEN))})
     templates = [t for prompt in jury.panel.prompts[:1] for t in (prompt.user, prompt.system)]
+    gaps = _gaps([tag for t in templates for tag in t.tags], columns, data.get("rows") or 0)
     return {
         "prompt": asked.prompt or f"{kind} (shipped)",
         "names": list(dict.fromkeys(name for t in templates for name in t.names)),
         "unknown": [str(u) for t in templates for u in t.unknown(known)],
+        "gaps": gaps,
     }
+
+
+def _gaps(tags: Sequence[Tag], columns: Counter[str], rows: int) -> dict[str, int]:
+    """Columns that the prompt shows and some rows lack: how many. Where a section looks first, all is well."""
+    plain = [t for t in tags if t.sort == "variable" and t.scope is None and t.name.startswith("row.")]
+    keys = dict.fromkeys(t.path[1][0] or "" for t in plain)
+    return {f"row.{key}": rows - columns[key] for key in keys if 0 < columns[key] < rows}
 
 
 def _data(asked: Asked) -> dict[str, Any]:
@@ -101,8 +116,16 @@ def _data(asked: Asked) -> dict[str, Any]:
     pairs = is_pair(row)
     fields = {field: found.column for field in FIELDS if (found := find(row, field)) is not None}
     reader = pair_fields if pairs else to_item
-    total = Items(asked, reader, lambda _: None).count()
-    return {"file": asked.file, "rows": total, "pairs": pairs, "fields": fields, "columns": list(row.values)}
+    filled: Counter[str] = Counter()
+
+    def read(row: Row) -> Any:
+        item: Any = reader(row)
+        filled.update(list(item["row"] if pairs else item[0].row))
+        return item
+
+    total = Items(asked, read, lambda _: None).count()
+    found = {"file": asked.file, "rows": total, "pairs": pairs, "fields": fields, "columns": list(row.values)}
+    return {**found, "filled": filled}
 
 
 def call(jury: Any, judges: list[dict[str, Any]], pair: bool) -> None:
@@ -130,6 +153,10 @@ def _print(found: dict[str, Any]) -> None:
     if prompt["prompt"]:
         lines.append(("prompt", f"{prompt['prompt']}: {count(known, 'known name')}" if known else prompt["prompt"]))
     lines += [("", word(f"cannot be filled: {unknown}", "fail")) for unknown in prompt["unknown"]]
+    for name, n in prompt.get("gaps", {}).items():
+        lines.append(
+            ("", word(f"no value in {count(n, 'row')}: {{{{{name}}}}} stays as written there", "inconclusive"))
+        )
     width = max((len(judge["judge"]) for judge in found["judges"]), default=0)
     for i, judge in enumerate(found["judges"]):
         if judge.get("error"):
@@ -150,7 +177,6 @@ def _print(found: dict[str, Any]) -> None:
         fields = ", ".join(f if f == column else f"{f} = {column}" for f, column in data["fields"].items())
         lines.append(("data", f"{data['file']}: {data['rows']} {unit}"))
         lines += [("", fields)] if fields else []
-        others = [c for c in data["columns"] if c not in data["fields"].values()]
-        if others:
-            lines.append(("", "as {{row.NAME}}: " + ", ".join(others)))
+        if data["columns"]:
+            lines.append(("", "as {{row.NAME}}: " + ", ".join(data["columns"])))
     facts(stdout(), lines)
