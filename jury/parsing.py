@@ -150,7 +150,7 @@ def read_fields(found: Mapping[str, Any], scale: Scale, *, key: str = "value") -
     explanation, evidence, fields = _beside(found, key)
     try:
         abstain = found.get("abstain")
-        if abstain is not None and abstain is not False and _abstains(abstain):  # few replies get further
+        if abstain is not None and abstain is not False and abstains(abstain):  # few replies get further
             return Verdict("abstained", None, explanation, None, evidence, fields)
         if key not in found:
             raise ReplyError("missing_field", f'the object has no key "{key}"')
@@ -161,9 +161,10 @@ def read_fields(found: Mapping[str, Any], scale: Scale, *, key: str = "value") -
     return Verdict(status, value, explanation, None, evidence, fields)
 
 
-def _abstains(flag: Any) -> bool:
-    if isinstance(flag, bool):
-        return flag
+def abstains(flag: Any) -> bool:
+    """What `abstain` says: true or false, or one of these as a text; null is false. Raises `ReplyError`."""
+    if flag is None or isinstance(flag, bool):
+        return bool(flag)
     if isinstance(flag, str) and flag.strip().casefold() in ("true", "false"):
         return flag.strip().casefold() == "true"
     raise ReplyError("wrong_type", f"abstain must be true or false, got {flag!r:.80}")

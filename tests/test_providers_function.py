@@ -1,6 +1,7 @@
 """Judge functions: whatever one raises or returns costs its own vote, never the process, the loop or the panel."""
 
 import asyncio
+import dataclasses
 import json
 import math
 import subprocess
@@ -8,6 +9,7 @@ import sys
 import threading
 
 import numpy
+import pydantic
 import pytest
 
 from jury import ConfigError, JudgeSpec, PanelResult, llm_jury
@@ -154,6 +156,17 @@ def test_functions_that_hang_do_not_stand_in_the_way_of_others():
         release.set()
 
 
+@dataclasses.dataclass
+class Said:
+    value: bool
+    explanation: str
+
+
+class Modelled(pydantic.BaseModel):
+    value: bool
+    explanation: str
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
@@ -168,6 +181,12 @@ def test_functions_that_hang_do_not_stand_in_the_way_of_others():
             Verdict("scored", True, "w", None, ["q"], {"k": (1, 2)}),
             Verdict("scored", True, "w", None, ("q",), {"k": [1, 2]}),
         ),
+        (Said(True, "because"), Verdict("scored", True, "because")),
+        (Modelled(value=False, explanation="no"), Verdict("scored", False, "no")),
+        ({"value": True, "abstain": "false"}, Verdict("scored", True)),
+        ({"value": True, "abstain": None}, Verdict("scored", True)),
+        ({"value": True, "abstain": "True "}, Verdict("abstained")),
+        ({"value": True, "abstain": numpy.bool_(True)}, Verdict("abstained")),
         (Verdict("abstained", True, None), Verdict("abstained")),
         (Verdict("error"), Verdict("error", failure=Failure("exception", "the judge function gave no reason"))),
         (Verdict("error", failure="down"), Verdict("error", failure=Failure("exception", "down"))),
@@ -187,6 +206,9 @@ def test_what_functions_return_is_read(given, expected):
         (Verdict("passed", True), "wrong_type"),
         (Verdict("scored", True, fields={"k": object()}), "wrong_type"),
         ({"value": True, "evidence": 5}, "wrong_type"),
+        ({"value": True, "abstain": "no"}, "wrong_type"),
+        ({"value": True, "abstain": 1}, "wrong_type"),
+        (Said, "wrong_type"),
         ({"value": True, "usage": "12 tokens"}, "wrong_type"),
         ({"value": True, "usage": {"input_tokens": "12"}}, "wrong_type"),
         ({"value": True, "usage": {"input_tokens": 1.5}}, "wrong_type"),

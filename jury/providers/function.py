@@ -4,11 +4,12 @@
     def cites(output, row): return (row["source"] in output, "looked for the source")
     async def custom(case): ...                        # one parameter of any other name gets the whole case
 
-It returns a value of the scale, `(value, explanation)`, a mapping with `value`, `explanation`, `abstain`, `evidence`,
-`usage`, or a `Verdict`; None is an abstention. A plain function runs in a thread: one that waits holds up nobody.
-Whatever a function raises or returns, what it costs is its own vote: never the process, never the panel.
-A text that an item does not have is empty. Where a function names it without a default and decides all the same, a
-warning says so once, and so do the notes of each vote: with nothing expected, `expected_output in output` always holds.
+It returns a value of the scale, `(value, explanation)`, a mapping, dataclass or pydantic object with `value`,
+`explanation`, `abstain`, `evidence`, `usage`, or a `Verdict`; None is an abstention. A plain function runs in a thread:
+one that waits holds up nobody. Whatever a function raises or returns, what it costs is its own vote: never the process,
+never the panel. A text that an item does not have is empty. Where a function names it without a default and decides all
+the same, a warning says so once, and so do the notes of each vote: with nothing expected, `expected_output in output`
+always holds.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
 from difflib import get_close_matches
 from typing import Any, cast
 
 from jury.errors import ConfigError, DataError, ReplyError
+from jury.parsing import abstains
 from jury.providers.bodies import MOST
 from jury.results import Failure, Usage, Verdict
-from jury.scales import Scale, shown
+from jury.scales import Scale, native, shown
 from jury.tasks import contained
-from jury.values import plain
+from jury.values import data_of, plain
 
 logger = logging.getLogger("jury.providers.function")
 
@@ -134,6 +137,8 @@ def _required(function: Callable[..., Any], name: str) -> bool:
 
 def read_result(result: Any, scale: Scale) -> tuple[Verdict, Usage | None]:
     """What a function returned, as a verdict. Off-contract values are `error` verdicts, never clamped or guessed."""
+    if callable(getattr(result, "model_dump", None)) or (is_dataclass(result) and not isinstance(result, Verdict)):
+        result = data_of(result)  # an object with the names of a mapping
     usage, fault = usage_of(cast("Mapping[str, Any]", result).get("usage") if isinstance(result, Mapping) else None)
     if fault is not None:
         return fault, usage
@@ -154,7 +159,7 @@ def _read(result: Any, scale: Scale) -> Verdict:
         unknown = [k for k in given if k not in _RESULT_KEYS]
         if unknown:
             raise _wrong(f"unknown keys {unknown}; known are {sorted(_RESULT_KEYS)}")
-        explanation, abstain = given.get("explanation"), bool(given.get("abstain", False))
+        explanation, abstain = given.get("explanation"), abstains(native(given.get("abstain")))
         evidence = _evidence(given.get("evidence"))
         result = given.get("value")
     elif isinstance(result, tuple) and len(cast("tuple[Any, ...]", result)) == 2:
