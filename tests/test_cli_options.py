@@ -130,3 +130,13 @@ def test_a_file_of_functions_is_read_once_until_it_changes(home: Path) -> None:
     assert load_function(f"{home}/checks.py:ok") is first
     (home / "checks.py").write_text(CHECKS.replace("True", "False"))
     assert load_function("checks.py:ok")("x") is False
+
+
+def test_a_seat_named_as_a_function_is_told_what_has_a_name(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "seats.py").write_text("from jury import JudgeSpec\nseat = JudgeSpec('scripted/a')\nnumber = 3\n")
+    code, _, err = jury(capsys, "judge", "rows.jsonl", "-c", "c", "-j", "seats.py:seat")
+    assert code == 2
+    assert "'seat' is a JudgeSpec, not a function; by name there are model ids, functions and scripts" in err
+    assert (
+        jury(capsys, "judge", "rows.jsonl", "-c", "c", "-j", "seats.py:number")[2].rstrip().endswith("not a function")
+    )

@@ -35,7 +35,11 @@ def load_function(judge: str) -> Callable[..., Any]:
         hint = f" (did you mean {near[0]}?)" if near else ""
         raise ConfigError(f"{judge}: {home} has no {name!r}{hint}")
     if not callable(found):
-        raise ConfigError(f"{judge}: {name!r} is a {type(found).__name__}, not a function")
+        kind = type(found).__name__
+        way_out = (
+            "; by name there are model ids, functions and scripts (scripted/FILE.json)" if kind == "JudgeSpec" else ""
+        )
+        raise ConfigError(f"{judge}: {name!r} is a {kind}, not a function{named if kind == 'JudgeSpec' else ''}")
     return found
 
 
