@@ -36,9 +36,7 @@ def load_function(judge: str) -> Callable[..., Any]:
         raise ConfigError(f"{judge}: {home} has no {name!r}{hint}")
     if not callable(found):
         kind = type(found).__name__
-        way_out = (
-            "; by name there are model ids, functions and scripts (scripted/FILE.json)" if kind == "JudgeSpec" else ""
-        )
+        named = "; by name there are model ids, functions and scripts (scripted/FILE.json)"
         raise ConfigError(f"{judge}: {name!r} is a {kind}, not a function{named if kind == 'JudgeSpec' else ''}")
     return found
 
