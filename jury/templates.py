@@ -76,12 +76,12 @@ class Template:
         """The tags that no item can fill, the first of each name, in order."""
         return unknown_tags(self.tags, known)
 
-    def warn(self, unknown: Sequence[Unknown], prompt_name: str | None = None) -> None:
+    def warn(self, unknown: Sequence[Unknown]) -> None:
         """One warning that names all of these; rendering then stays silent on them."""
         self._reported.update(u.name for u in unknown)
         names = tuple(u.name for u in unknown)
         text = "%s: nothing can be filled in for %s"
-        log.warning(text, prompt_name or self.name, _listed(unknown), extra={"placeholders": names})
+        log.warning(text, self.name, _listed(unknown), extra={"placeholders": names})
 
     def _missing(self, tag: Tag, frames: Sequence[Any]) -> None:
         if tag.name not in self._reported:
@@ -102,10 +102,10 @@ def check(template: Template, known: Known, *, strict: bool = False, prompt_name
     """
     unknown = template.unknown(known)
     if unknown and strict:
-        text = f"{prompt_name or template.name}: nothing can be filled in for {_listed(unknown)}"
+        text = f"{template.name}: nothing can be filled in for {_listed(unknown)}"
         raise TemplateError(text, "missing_variable", prompt=prompt_name or template.name)
     if unknown:
-        template.warn(unknown, prompt_name)
+        template.warn(unknown)
 
 
 def _listed(unknown: Sequence[Unknown]) -> str:

@@ -156,7 +156,7 @@ def test_one_warning_names_them_all_and_rendering_is_silent(caplog: pytest.LogCa
     assert template.render({"criteria": "c"}) == "c {{outptu.response}}\n{{input}} {{outptu.response}} "
     assert len(caplog.records) == 1
     message = caplog.records[0].message
-    assert message.startswith("own: ")
+    assert message.startswith("prompt own: ")
     for part in (
         "{{outptu.response}} (line 1;",
         "did you mean output.response?",
@@ -174,8 +174,8 @@ def test_nothing_unknown_is_no_warning(caplog: pytest.LogCaptureFixture) -> None
 
 
 def test_strict_raises(caplog: pytest.LogCaptureFixture) -> None:
-    with pytest.raises(TemplateError, match=r"own.*\{\{missing\}\}.*\{\{output\}\}") as caught:
-        check(Template("{{missing}}{{output}}"), POINTWISE, strict=True, prompt_name="own")
+    with pytest.raises(TemplateError, match=r"^system prompt own: .*\{\{missing\}\}.*\{\{output\}\}") as caught:
+        check(Template("{{missing}}{{output}}", name="system prompt own"), POINTWISE, strict=True, prompt_name="own")
     assert (caught.value.kind, caught.value.prompt) == ("missing_variable", "own")
     assert not caplog.records
 
