@@ -242,8 +242,14 @@ def _text(name: str, value: Any, *, blank: bool = False) -> None:
         raise ConfigError(f"{name} must be a text, got {type(value).__name__}")
     if not blank and not value.strip():
         raise ConfigError(f"{name} must not be blank")
-    if name == "criteria" and "{{" in value:
-        logger.warning("criteria hold '{{': a value is never expanded, judges will read the braces as they are")
+    if name == "criteria":
+        warn_of_braces("criteria hold", value)
+
+
+def warn_of_braces(what: str, text: str) -> None:
+    """A caller who writes a tag into a value expects it to be filled."""
+    if "{{" in text:
+        logger.warning("%s '{{': a value is never expanded, judges will read the braces as they are", what)
 
 
 def check_words(name: Any, **switches: Any) -> None:

@@ -313,6 +313,7 @@ def llm_jury(
 
         method, seated = method_of(rubric, ask, permute, seated)
         text, asked = method.rubric.text(), rubric_prompt(method, rubric, prompt, system_prompt)
+        factory.warn_of_braces("the rubric holds", text)
         return Jury(Terms(name, text, asked, Boolean(), seated, names, strict_template), method)
     asked = factory.prompt_of("pointwise", criteria, prompt, system_prompt)
     scale = factory.scale_with(prompt, scale, given)

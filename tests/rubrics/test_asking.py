@@ -206,6 +206,16 @@ def test_a_verdict_that_a_function_made_is_held_to_the_rubric() -> None:
     assert judged_by(Verdict("abstained", explanation="no idea")).reason == "abstained"
 
 
+def test_a_tag_in_a_rubric_is_warned_about(caplog: pytest.LogCaptureFixture) -> None:
+    llm_jury(rubric=RUBRIC, judges=["a/b"])
+    assert not caplog.records
+    jury = llm_jury(rubric=Rubric([Criterion("a", "Is {{output.response}} right?", gate=4)]), judges=["a/b"])
+    assert [r.message for r in caplog.records] == [
+        "the rubric holds '{{': a value is never expanded, judges will read the braces as they are"
+    ]
+    assert "Is {{output.response}} right?" in jury.render(input="q", output="a")["a/b"]["user"]
+
+
 def test_contexts_of_any_kind_stand_one_after_another() -> None:
     jury = llm_jury(rubric=RUBRIC, judges=["scripted/a"], variables={"context": ["first", Verdict("error")]})
     user = jury.render(input="q", output="a", context=["second", "third"])["scripted/a"]["user"]
