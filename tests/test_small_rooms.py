@@ -148,6 +148,17 @@ def test_what_can_be_no_prompt_is_told_in_a_word(clean, name):
         ("azure/gpt-5-mini", "openai"),
         ("local/qwen2.5-coder-1.5b", "qwen"),
         ("vllm/our-own", "vllm/our-own"),
+        ("ollama/our-own", "ollama/our-own"),
+        ("ollama/llama3.2:3b", "meta"),
+        ("ollama/deepseek-r1:8b", "deepseek"),
+        ("ollama/phi3", "microsoft"),
+        ("groq/openai/gpt-oss-20b", "openai"),
+        ("openai/another-name", "openai"),
+        ("openai/qwen3", "qwen"),
+        ("openrouter/x-ai/another-name", "xai"),
+        ("writer/palmyra-x5", "writer/palmyra-x5"),
+        ("us.anthropic.claude-sonnet-4-v1:0", "anthropic"),
+        ("nvidia/llama-3.1-nemotron", "meta"),
     ],
 )
 def test_families(model, expected):
