@@ -447,3 +447,13 @@ def test_calibrate_calls_the_rate_of_pairs_by_its_name(tmp_path, capsys):
         capsys, "calibrate", str(tmp_path / "pairs"), "--sampled", "random", "--labels", str(tmp_path / "labels.csv")
     )
     assert (code, "win rate A  50.0%" in out, "pass rate" in out) == (0, True, False), err + out
+
+
+def test_pairs_without_names_are_no_ranking_and_a_tag_is_a_column(tmp_path, capsys):
+    pairwise(tmp_path / "pairs", [{"x": ("A", "A")}] * 2)
+    code, _, err = jury(capsys, "rank", str(tmp_path / "pairs"))
+    assert code == 2
+    assert "has no 'model_a' and 'model_b': a ranking needs the names" in " ".join(err.split())
+    code, _, err = jury(capsys, "gate", str(tmp_path / "pairs"), "--pass-rate", ">=0.5", "--by", "topic")
+    assert code == 2
+    assert "what the data has in a column `tag` or `tags`; got 'topic'" in " ".join(err.split())

@@ -87,7 +87,11 @@ def games_of(runs: Sequence[Audited], name_a: str, name_b: str) -> tuple[list[tu
             named = (("a", name_a), ("b", name_b))
             names = [audit.target(side) or one.item.row.get(name) for side, name in named]
             if not all(names):
-                raise DataError(f"item {one.item.id}: its row has no {name_a!r} and {name_b!r}", "bad_json")
+                raise DataError(
+                    f"item {one.item.id}: its row has no {name_a!r} and {name_b!r}: a ranking needs the names of both "
+                    "sides in every row; of two bots alone `jury show` says who wins",
+                    "bad_json",
+                )
             for vote in one.result.votes:
                 if vote.decided and str(vote.value) in _OUTCOME:
                     outcome = _OUTCOME[str(vote.value)]

@@ -54,7 +54,7 @@ class GateOptions:
 def gate(asked: GateOptions) -> int:
     """0 pass, 1 fail, 4 undecided."""
     if asked.by not in (None, "tag"):
-        raise ConfigError(f"--by takes `tag`, got {asked.by!r}")
+        raise ConfigError(f"--by takes `tag`, what the data has in a column `tag` or `tags`; got {asked.by!r}")
     if len(asked.folders) != (2 if asked.agreement else 1):
         raise ConfigError("give one RUN; with --agreement two: NEW OLD")
     if asked.agreement:

@@ -13,6 +13,7 @@ from jury.prompts import PromptSpec
 from jury.rubrics.rubric import Rubric
 
 _FILES = (".yaml", ".yml", ".json")
+_DATA = (".jsonl", ".csv", ".tsv", ".gz", ".parquet")
 _PROMPTS = {"plain": "rubric", "rubric": "answer-rubric", "critic": "critic"}
 
 
@@ -42,6 +43,8 @@ def _loaded(source: Any) -> Rubric:
     found = rubric_in(spec)
     if found is None:
         names = ", ".join(n for n in prompts.names() if isinstance(prompts.shipped(n).meta.get("rubric"), Mapping))
+        if Path(source).suffix.lower() in _DATA:
+            raise ConfigError(f"{source} is data; the rubric comes first: a YAML file with criteria, or {names}")
         raise ConfigError(f"the prompt {spec.name} holds no rubric; shipped ones that do: {names}")
     return found
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
-from jury import JudgeSpec, ScriptedProvider, llm_jury, load_rubric
+import pytest
+
+from jury import ConfigError, JudgeSpec, ScriptedProvider, llm_jury, load_rubric
 from jury.rubrics.criterion import Criterion
 from jury.rubrics.rubric import Rubric
 from jury.rubrics.seeds import seed_report
@@ -46,3 +49,10 @@ def test_a_tie_over_one_criterion_is_named_with_the_clause_that_it_leaves_open()
     result = llm_jury(rubric=RUBRIC, judges=[strict, lax]).judge_sync("q", "a")
     assert result.explanation == "No verdict: min(all) >= 1 (right is 4.5, kind is 1, form has no verdict)."
     assert [c.explanation for c in result.criteria] == ["", "", "a tie between true (1) and NA (1)"]
+
+
+def test_a_file_of_answers_is_no_rubric(tmp_path: Path) -> None:
+    data = tmp_path / "answers.jsonl"
+    data.write_text('{"output": "a"}\n')
+    with pytest.raises(ConfigError, match=r"answers\.jsonl is data; the rubric comes first: .* answer-rubric, critic"):
+        load_rubric(data)
