@@ -130,7 +130,12 @@ def _served(spec: JudgeSpec, client: Any) -> JudgeSpec:
 
 
 def provider_of_client(client: Any, model: str) -> Provider:
-    """A provider around a caller's own client (`AsyncOpenAI`, `AsyncAnthropic`), or the provider itself."""
+    """A provider around a caller's own client (`AsyncOpenAI`, `AsyncAnthropic`), or the provider itself.
+
+    What `model` says of the API (`openai-responses/...`) holds over any client.
+    """
+    if isinstance(client, type):
+        raise ConfigError(f"client must be made before it is passed: {client.__name__}(...), not the class")
     if isinstance(client, Provider):
         return client
     family = type(client).__module__.partition(".")[0]
@@ -139,9 +144,11 @@ def provider_of_client(client: Any, model: str) -> Provider:
 
         return AnthropicProvider(client=client)
     if family == "openai" or hasattr(client, "chat"):
+        from jury.providers import endpoints
         from jury.providers.openai import OpenAIProvider
 
-        return OpenAIProvider(client=client)
+        api = endpoints.api_of(model.partition("/")[0])
+        return OpenAIProvider(client=client, api=api if api == "responses" else None)
     raise ConfigError(f"client must be an AsyncOpenAI, an AsyncAnthropic or a Provider, got {type(client).__name__}")
 
 

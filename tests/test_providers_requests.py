@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from jury import llm_jury
 from jury.errors import ConfigError, ProviderError
 from jury.providers import bodies
 from jury.providers.anthropic import AnthropicProvider
@@ -260,6 +261,31 @@ def test_an_own_client_without_post_is_used_through_create(kind: Any, answer: An
 def test_an_own_client_can_use_responses() -> None:
     answer = {"output": [{"type": "message", "content": [{"type": "output_text", "text": "x"}]}]}
     assert complete(OpenAIProvider(client=Creates(answer), api="responses")).text == "x"
+
+
+@pytest.mark.parametrize(
+    ("judge", "path"),
+    [
+        ("openai/m", "/chat/completions"),
+        ("openai-responses/m", "/responses"),
+        ("mine/m", "/responses"),
+        ("unheard-of/m", "/chat/completions"),
+    ],
+)
+def test_the_id_of_a_judge_says_which_api_it_is_asked_over(
+    judge: str, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JURY_PROVIDER_MINE_API", "responses")
+    client = Posts({})
+    client.chat = client  # type: ignore[attr-defined] - by which a client that is not the SDK's own is known
+    llm_jury(criteria="c", judges=[judge], client=client, retries=0).judge_sync(input="q", output="a")
+    assert client.seen[0][0] == path
+    assert client.seen[0][2]["model"] == "m"
+
+
+def test_a_clients_class_is_no_client() -> None:
+    with pytest.raises(ConfigError, match="Posts"):
+        llm_jury(criteria="c", judges=["openai/m"], client=Posts)
 
 
 def test_a_clients_strange_reply_is_a_bad_body() -> None:

@@ -120,6 +120,13 @@ def find(name: str) -> Endpoint | None:
     return replace(found, base_url=_checked(name, found.base_url))
 
 
+def api_of(name: str) -> str | None:
+    """The API that judges of this name are asked over, whatever their address; None where nobody knows the name."""
+    own, known = config.load().providers.get(name), KNOWN.get(name)
+    row: Mapping[str, Any] = own if isinstance(own, Mapping) else {}
+    return os.environ.get(f"{env_name(name)}_API", "").strip() or row.get("api") or (known.api if known else None)
+
+
 def problems() -> list[str]:
     """What is wrong with the providers of the configuration, a sentence each. Raises `ConfigError`."""
     found: list[str] = []
