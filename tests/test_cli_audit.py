@@ -457,3 +457,15 @@ def test_pairs_without_names_are_no_ranking_and_a_tag_is_a_column(tmp_path, caps
     code, _, err = jury(capsys, "gate", str(tmp_path / "pairs"), "--pass-rate", ">=0.5", "--by", "topic")
     assert code == 2
     assert "what the data has in a column `tag` or `tags`; got 'topic'" in " ".join(err.split())
+
+
+def test_what_is_odd_in_a_file_of_labels_is_told_once(tmp_path, capsys):
+    pointwise(tmp_path / "run", [{"x": True}] * 3)
+    (tmp_path / "l.csv").write_text("item,value\n0,pass\n0,fail\n1,pass\n")
+    code, out, err = jury(
+        capsys, "calibrate", str(tmp_path / "run"), "--labels", str(tmp_path / "l.csv"), "--sampled", "random", "--test"
+    )
+    assert code == 0
+    assert err.count("warning: ") == 1
+    assert "'0': the last line counts" in err
+    assert "confidence  n/a: the weights are not from labels, so they claim no confidence" in " ".join(out.split("\n"))

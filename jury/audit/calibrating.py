@@ -247,7 +247,7 @@ _UNSEEN = undefined("no_data", "measured on the test part, which the weights hav
 def _confidence(audit: Audited, weights: Fitted, rows: Sequence[int]) -> tuple[Estimate, Estimate]:
     """Brier score and calibration error of "people agree with the weighed verdict", on these items."""
     if weights.source != "labels":
-        nothing = undefined("no_data", f"no label supports the confidence: {weights.note or weights.source}")
+        nothing = undefined("no_data", "the weights are not from labels, so they claim no confidence")
         return nothing, nothing
     table = replace(audit, judges=weights.judges).table().rows(rows)
     truth = table.codes_of([audit.truth()[i] for i in rows])

@@ -10,7 +10,6 @@ from jury.audit import (
     audited,
     compare_runs,
     gate_agreement,
-    read_labels,
     roll_back,
     roll_back_weights,
     tournament,
@@ -21,6 +20,7 @@ from jury.audit.keeping import keep_gate
 from jury.audit.people import left_out
 from jury.cli import exits
 from jury.cli.audit_words import as_json, covered, p_value, points, said, share, table, told
+from jury.cli.auditing import labels_in
 from jury.cli.contesting import ContestOptions, held
 from jury.cli.functions import is_function
 from jury.cli.tables import facts, stdout
@@ -93,7 +93,7 @@ def gate(asked: GateOptions) -> int:
 
 def _agreement(asked: GateOptions) -> int:
     runs = [Run.open(folder) for folder in asked.folders]
-    labels = read_labels(asked.labels) if asked.labels else _labels(*runs)
+    labels = labels_in(asked.labels) if asked.labels else _labels(*runs)
     new, old = (audited(run, labels) for run in runs)
     found = gate_agreement(new, old, margin=asked.margin, level=asked.level)
     back = _taken_back(new, old) if asked.rollback and found.outcome == "fail" else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jury.audit import (
     SAMPLED,
@@ -46,6 +46,7 @@ from jury.cli.audit_words import (
 )
 from jury.cli.calling import called
 from jury.cli.consoles import write
+from jury.cli.progress import Progress
 from jury.cli.rates import quoted
 from jury.cli.tables import facts, stdout
 from jury.errors import ConfigError
@@ -71,6 +72,12 @@ class CalibrateOptions:
     json: bool = False
 
 
+def labels_in(file: str) -> list[Label]:
+    """The labels of a file; what is odd in it is a warning."""
+    with Progress("labels"):
+        return read_labels(file)
+
+
 def calibrate(options: CalibrateOptions) -> int:
     """Exit code 0; a wrong word or file raises."""
     run = Run.open(options.folder)
@@ -79,11 +86,11 @@ def calibrate(options: CalibrateOptions) -> int:
         raise ConfigError("--keep-labels belongs to --labels FILE")
     if options.criterion and test:
         raise ConfigError("--test is for the verdict as a whole: a criterion is held against the development labels")
-    own = read_labels(labels) if labels else run.labels()
+    own = labels_in(labels) if labels else run.labels()
     if not any(label.status != "undone" for label in own):
         raise ConfigError("no labels: jury label RUN, or --labels FILE")
     how = options.sampled or drawn(own) or _asked()
-    given = read_labels(labels, sampling=how) if labels else own
+    given = [replace(label, sampling=label.sampling or how) for label in own] if labels else own
     if options.keep_labels:
         write(f"{count(keep_labels(run, given), 'label is', 'labels are')} new in {run.folder}\n", sys.stderr)
         given = run.labels()
@@ -147,7 +154,7 @@ def _say(found: Calibration, before: list[str], rate: str) -> None:
         ("people's", cell(share, found.corrected_rate) if found.corrected_rate.value is not None
                      else f"{UNKNOWN}: {short_why(found.corrected_rate)}"),
         ("confidence", f"Brier {number(found.brier, 3)}, ECE {number(found.confidence_error, 3)}"
-                       if found.part == "test" else short_why(found.brier)),
+                       if found.brier.value is not None else f"{UNKNOWN}: {short_why(found.brier)}"),
         ("version", found.version),
     ]  # fmt: skip
     if found.people.reason != "too_few_raters":
@@ -303,7 +310,7 @@ def _price(found: Worth) -> str:
 
 def worth(folder: str, labels: str | None, as_data: bool) -> int:
     """Exit code 0."""
-    audit = audited(folder, read_labels(labels) if labels else None)
+    audit = audited(folder, labels_in(labels) if labels else None)
     found = valued(audit)
     if as_data:
         independent = {"votes": found.independent.votes, "correlation": found.independent.correlation}
