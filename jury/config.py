@@ -167,7 +167,7 @@ def default_judges() -> tuple[str, ...]:
     judges = named_judges()
     if not judges:
         raise ConfigError(
-            "no judges: pass judges=[...], or set JURY_JUDGES=openai/<model>,anthropic/<model>, or list `judges:` in "
-            f"{FILE}. Without any key: judges=['local/qwen2.5-coder-1.5b'], after {install('local')}"
+            "no judges: name them (judges=[...], --judges), or set JURY_JUDGES=openai/<model>,anthropic/<model>, or "
+            f"list `judges:` in {FILE}. Without any key: local/qwen2.5-coder-1.5b, after {install('local')}"
         )
     return judges

@@ -28,6 +28,31 @@ def home(bare_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("budget", ["-1", "nan", "inf"])
+@pytest.mark.usefixtures("home")
+def test_a_budget_that_is_none_is_told_by_its_option(capsys: pytest.CaptureFixture[str], budget: str) -> None:
+    commands = [
+        POINTWISE,
+        (*POINTWISE, "-o", "out", "--overwrite"),
+        (*POINTWISE, "--estimate"),
+        ("run", "run.yaml"),
+        ("session", "tone", "session.json", "-j", "checks.py:ok"),
+        ("stability", "r", "--ask", "2"),
+        ("rank", "r"),
+    ]
+    for command in commands:
+        code, _, err = jury(capsys, *command, "--budget", budget)
+        assert (code, err) == (2, f"error: --budget must be an amount of US dollars from 0, got {budget}\n")
+
+
+@pytest.mark.usefixtures("home")
+def test_which_session_and_how_sure_are_told_by_their_options(capsys: pytest.CaptureFixture[str]) -> None:
+    number = ("session", "tone", "session.json", "-j", "checks.py:ok", "--number")
+    assert jury(capsys, *number, "0")[2] == "error: --number must be a whole number from 1, got 0\n"
+    assert "holds 1 session; there is no number 3" in jury(capsys, *number, "3")[2]
+    assert jury(capsys, "label", "r", "--precision", "2")[2].startswith("error: --precision is a half-width between 0")
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -139,4 +164,18 @@ def test_a_seat_named_as_a_function_is_told_what_has_a_name(home: Path, capsys: 
     assert "'seat' is a JudgeSpec, not a function; by name there are model ids, functions and scripts" in err
     assert (
         jury(capsys, "judge", "rows.jsonl", "-c", "c", "-j", "seats.py:number")[2].rstrip().endswith("not a function")
+    )
+
+
+def test_who_names_no_judge_is_told_the_option(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("JURY_JUDGES", "JUDGE_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    code, _, err = jury(capsys, "judge", "rows.jsonl", "-c", "c")
+    assert code == 2
+    assert "no judges: name them (judges=[...], --judges)" in err
+    assert (
+        "say which function in it, checks.py:NAME"
+        in jury(capsys, "judge", "rows.jsonl", "-c", "c", "-j", "checks.py")[2]
     )

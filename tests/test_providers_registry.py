@@ -83,6 +83,12 @@ def test_a_bare_model_is_told_how_to_be_written(judge_id: str, says: str) -> Non
     assert says in str(caught.value)
 
 
+@pytest.mark.parametrize("judge_id", ["checks.py", "evals/checks.py", " checks.py "])
+def test_a_file_without_its_function_is_told_so(judge_id: str) -> None:
+    with pytest.raises(ConfigError, match=rf"is a file: say which function in it, {judge_id.strip()}:NAME"):
+        registry.split(judge_id)
+
+
 def test_known_names_need_no_key_to_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://res.openai.azure.com/")
     for name in COMPATIBLE:

@@ -30,6 +30,8 @@ _made: dict[str, tuple[Endpoint | None, Provider]] = {}
 def split(judge_id: str) -> tuple[str, str]:
     """`("openai", "gpt-5-mini")` of `"openai/gpt-5-mini"`; a model may hold slashes itself. Raises `ConfigError`."""
     name, slash, model = judge_id.strip().partition("/")
+    if judge_id.strip().endswith(".py"):
+        raise ConfigError(f"judge {judge_id!r} is a file: say which function in it, {judge_id.strip()}:NAME")
     if slash and name.strip() and model.strip():
         return name.strip(), model.strip()
     if slash:
