@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import urlsplit
 
-from jury import prompts
+from jury import config, prompts
 from jury.declared import check_kind, declared_scale
 from jury.errors import ConfigError
 from jury.judge import JudgeSpec, Prompt
@@ -109,8 +110,8 @@ def judges_of(judges: Any, model: str | None, client: Any) -> tuple[JudgeSpec, .
         raise ConfigError("give judges or model, not both: model='x' is short for judges=['x']")
     if model is not None:
         return (_served(seat_of("model", model), client),)
-    if judges is None:
-        return ()
+    if judges is None:  # left to the first call, but for those who are to be asked over a client
+        return () if client is None else seats_of("judges", config.default_judges(), client)
     specs = seats_of("judges", judges, client)
     if not specs:
         raise ConfigError("judges must not be empty: leave it out to use JURY_JUDGES, JUDGE_MODEL or the configuration")
@@ -123,10 +124,29 @@ def seats_of(name: str, judges: Any, client: Any = None) -> tuple[JudgeSpec, ...
 
 
 def _served(spec: JudgeSpec, client: Any) -> JudgeSpec:
-    """The seat, asked over a caller's own client where it has one and the seat names no provider."""
-    if client is not None and spec.model and spec.provider is None:
-        return replace(spec, provider=provider_of_client(client, spec.model))
-    return spec
+    """The seat, asked over a caller's own client where that is for its model and the seat names no provider."""
+    if client is None or not spec.model or spec.provider is not None:
+        return spec
+    provider = provider_of_client(client, spec.model)
+    return replace(spec, provider=provider) if _is_for(client, provider, spec.model) else spec
+
+
+def _is_for(client: Any, provider: Provider, model: str) -> bool:
+    """Whether a client can be meant for a model: one to a vendor's own address is not for another vendor's models.
+
+    A gateway may be: it serves models of many vendors under one API.
+    """
+    from jury.providers import endpoints
+
+    vendor = endpoints.KNOWN.get(model.partition("/")[0]) if "/" in model else None
+    if vendor is None or provider is client:
+        return True
+    if provider.name == "anthropic":
+        return vendor.api == "anthropic"
+    host, openai = (
+        urlsplit(str(url)).hostname for url in (getattr(client, "base_url", ""), endpoints.KNOWN["openai"].base_url)
+    )
+    return host != openai or urlsplit(vendor.base_url).hostname == host
 
 
 def provider_of_client(client: Any, model: str) -> Provider:
@@ -155,6 +175,8 @@ def provider_of_client(client: Any, model: str) -> Provider:
 def seated(words: Mapping[str, Any]) -> PanelSpec:
     """The panel that the keywords of a factory mean; `words` is all it was given (its `locals()`)."""
     client = words["client"]
+    if client is not None and words["panel"] is not None:
+        raise ConfigError("panel= already says who is asked and how; leave out client (a JudgeSpec has a provider)")
     return panel_of(
         words["panel"],
         {name: words[name] for name in OF_A_CALL},

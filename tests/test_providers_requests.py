@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from jury import llm_jury
+from jury import PanelSpec, llm_jury
 from jury.errors import ConfigError, ProviderError
 from jury.providers import bodies
 from jury.providers.anthropic import AnthropicProvider
@@ -281,6 +281,40 @@ def test_the_id_of_a_judge_says_which_api_it_is_asked_over(
     llm_jury(criteria="c", judges=[judge], client=client, retries=0).judge_sync(input="q", output="a")
     assert client.seen[0][0] == path
     assert client.seen[0][2]["model"] == "m"
+
+
+@pytest.mark.parametrize(
+    ("sdk", "base_url", "served"),
+    [
+        ("openai", None, ["openai/a", "openai-responses/b", "our-own/d", "e"]),
+        ("openai", "http://127.0.0.1:9/v1", ["openai/a", "openai-responses/b", "anthropic/c", "our-own/d", "e"]),
+        ("anthropic", None, ["anthropic/c", "our-own/d", "e"]),
+        ("anthropic", "http://127.0.0.1:9", ["anthropic/c", "our-own/d", "e"]),
+    ],
+)
+def test_a_vendors_client_is_not_used_for_another_vendors_judges(
+    sdk: str, base_url: str | None, served: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import anthropic
+    import openai
+
+    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    client = {"openai": openai.AsyncOpenAI, "anthropic": anthropic.AsyncAnthropic}[sdk](api_key="k", base_url=base_url)
+    judges = ["openai/a", "openai-responses/b", "anthropic/c", "our-own/d", "e"]
+    spec = llm_jury(criteria="c", judges=judges, client=client).spec
+    assert [j.model for j in spec.judges if j.provider is not None] == served
+    asyncio.run(client.close())
+
+
+def test_a_client_is_used_for_the_judges_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JURY_JUDGES", "openai/m, openai/n")
+    client = Posts({})
+    client.chat = client  # type: ignore[attr-defined]
+    llm_jury(criteria="c", client=client, retries=0).judge_sync(input="q", output="a")
+    assert [body["model"] for _, _, body, _ in client.seen] == ["m", "n"]
+    with pytest.raises(ConfigError, match="leave out client"):
+        llm_jury(criteria="c", client=client, panel=PanelSpec(judges=["openai/m"]))
 
 
 def test_a_clients_class_is_no_client() -> None:
