@@ -21,6 +21,7 @@ from jury.frozen import frozen
 from jury.redaction import told
 from jury.results import Judgment, PanelStatus, Reason, Verdict
 from jury.scales import INCONCLUSIVE, Labels, Numeric, Scale, Value, native, shown
+from jury.wording import count
 
 CATEGORICAL = ("mode", "majority", "unanimous")
 WEIGHED = ("consistency", "dawid_skene", "labelled", "calibrated", "auto")  # fitted on a run: jury.weighing
@@ -292,7 +293,7 @@ def _no_quorum(votes: Sequence[Ballot], deciding: int, quorum: int, seats: int) 
         said = next((v.explanation for v in votes if v.abstained and v.explanation), "")
         detail += f". {said}".rstrip(". ") if said else ""
     else:
-        detail = f"{deciding} of {seats} judges decided, {quorum} are needed"
+        detail = f"{deciding} of {count(seats, 'judge')} decided, {quorum} {'is' if quorum == 1 else 'are'} needed"
         if errors:
             detail += f". Last error: {errors[-1]}"
     return Decision("inconclusive", INCONCLUSIVE, None, reason, f"No verdict: {detail}.", deciding=deciding)
@@ -336,7 +337,8 @@ def _tied(leaders: Sequence[Any], values: Sequence[Any]) -> str:
     counts = Counter(values)
     weighed = len({counts[v] for v in leaders}) > 1  # what looks unequal is equal by the weights
     tie = "a tie by weight" if weighed else "a tie"
-    return f"{tie} between " + " and ".join(f"{_say(v)} ({counts[v]})" for v in leaders)
+    *others, last = [f"{_say(v)} ({counts[v]})" for v in leaders]
+    return f"{tie} between {', '.join(others)} and {last}"
 
 
 def _say(value: Any) -> str:

@@ -20,6 +20,7 @@ from jury.prompts import PromptSpec
 from jury.results import Comparison, Failure, Flip, Judgment, Order, PairVote, Usage, Verdict, Winner
 from jury.scales import INCONCLUSIVE, Labels
 from jury.streams import as_completed
+from jury.wording import count
 
 WINNERS = Labels(("A", "B", "tie"))
 DEFAULT_CRITERIA = (
@@ -90,7 +91,9 @@ class PairwiseJury(BaseJury):
         flips = Counter(v.flip_kind for v in votes if v.flipped)
         if decision.value == INCONCLUSIVE and flips:
             kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(flips.items(), key=str))
-            explanation += f" {sum(flips.values())} of {len(votes)} judges changed sides with the order ({kinds})."
+            explanation += (
+                f" {sum(flips.values())} of {count(len(votes), 'judge')} changed sides with the order ({kinds})."
+            )
         asked = sum(not v.replacement for v in votes)
         judgments = [j for v in votes for j in v.judgments]
         return Comparison(
@@ -99,7 +102,7 @@ class PairwiseJury(BaseJury):
             explanation=explanation,
             seats=len(seats),
             seats_used=decision.deciding,
-            agreement=None if foreseen else decision.agreement,
+            agreement=decision.agreement if asked == len(seats) else None,
             tie=decision.tie,
             confidence=decision.confidence,
             confidence_source=decision.confidence_source,

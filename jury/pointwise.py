@@ -114,7 +114,7 @@ class Jury(BaseJury):
             decision.explanation,
             len(seats),
             decision.deciding,
-            None if foreseen else decision.agreement,  # of some votes: it says nothing about the panel
+            decision.agreement if asked == len(seats) else None,  # of some votes: it says nothing about the panel
             decision.tie,
             Usage.total([j.usage for j in judgments]),
             sum([j.calls for j in judgments]),

@@ -267,12 +267,12 @@ class _Result(Brief):
     """What a verdict on an item and on a pair have in common.
 
     `seats`: seats that were to vote; `seats_used`: votes that decided, stand-ins included. `agreement`: share of the
-    largest bloc of deciding votes, None below two, for numbers, in rotation and without a verdict. `tie`: a tie-break
-    decided. `calls_saved`: calls that early stopping did not make. `errors`: what the target reported, by side.
-    `confidence`: probability that people would agree, where the aggregator was fitted (`jury.weighing`), and
-    `confidence_source` what that rests on: `labels`, `votes only` (no label supports it), or `none`. `tier`: of a
-    cascade, the one that settled the item or the last, from 1; `for_people`: none did, and people come next; `checked`:
-    all seats were asked by lot although fewer would have settled it, and say the same or not.
+    largest bloc of deciding votes, None below two, for numbers, in rotation, without a verdict and where seats were
+    left unasked. `tie`: a tie-break decided. `calls_saved`: calls that early stopping did not make. `errors`: what the
+    target reported, by side. `confidence`: probability that people would agree, where the aggregator was fitted
+    (`jury.weighing`), and `confidence_source` what that rests on: `labels`, `votes only` (no label supports it), or
+    `none`. `tier`: of a cascade, the one that settled the item or the last, from 1; `for_people`: none did, and people
+    come next; `checked`: all seats were asked by lot although fewer would have settled it, and say the same or not.
     """
 
     status: PanelStatus

@@ -37,6 +37,7 @@ def test_plurality_and_its_ties():
     tie = run([vote("a"), vote("b")])
     assert (tie.status, tie.value, tie.reason, tie.passed) == ("inconclusive", "inconclusive", "tie", None)
     assert "tie between a (1) and b (1)" in tie.explanation
+    assert "tie between a (1), b (1) and c (1)." in run([vote("a"), vote("b"), vote("c")]).explanation
 
 
 def test_a_tie_of_unequal_counts_says_that_weights_made_it():
@@ -185,6 +186,12 @@ def test_no_verdict_says_why():
     below = run([vote("a"), failed(), failed()], quorum=2)
     assert (below.reason, below.agreement, below.mean) == ("quorum", None, None)
     assert "1 of 3" in below.explanation
+
+
+def test_a_missed_quorum_is_told_in_numbers():
+    assert "1 of 2 judges decided, 2 are needed." in run([vote("a"), ABSTAINED], quorum=2).explanation
+    lone = decide([], Rule.of(None, AB), 1, 1)
+    assert "0 of 1 judge decided, 1 is needed." in lone.explanation
 
 
 def test_agreement():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jury import Failure, JudgeSpec, Labels, Numeric, PanelSpec, Verdict, Vote, llm_jury
+from jury import Failure, JudgeSpec, Labels, Numeric, PanelSpec, Verdict, Vote, llm_jury, llm_jury_pairwise
 from jury.aggregation import Rule, decide
 from jury.scales import Boolean
 from jury.stopping import next_wave, settled
@@ -155,6 +155,28 @@ def test_calls_not_made_are_counted():
     judges = [JudgeSpec(function=lambda case: True, id=f"j{i}") for i in range(5)]
     result = llm_jury(criteria="x", judges=judges, repetitions=2, stop="decided").judge_sync("q", "a")
     assert (result.value, result.seats, len(result.votes), result.calls, result.calls_saved) == (True, 5, 3, 6, 4)
+
+
+def test_the_agreement_of_a_panel_that_was_not_asked_in_full_is_unknown():
+    def says(value):
+        return lambda case: value
+
+    def seats(*values):
+        return [JudgeSpec(function=says(v), id=str(i)) for i, v in enumerate(values)]
+
+    def judged(values, stop=None):
+        return llm_jury(criteria="x", judges=seats(*values), stop=stop).judge_sync("q", "a")
+
+    def compared(stop=None):
+        return llm_jury_pairwise(judges=seats("tie", "tie", "A"), stop=stop).compare_sync("q", "a", "b")
+
+    early, full = judged((True, True, False), "decided"), judged((True, True, False))
+    assert (early.calls_saved, early.agreement, full.agreement) == (1, None, 2 / 3)
+    early, full = compared("decided"), compared()
+    assert (early.winner, early.calls_saved, early.agreement) == ("tie", 2, None)
+    assert (full.winner, full.calls_saved, full.agreement) == ("tie", 0, 1.0)  # the third flips: no vote
+    asked_all = judged((True, False, True), "decided")
+    assert (asked_all.calls_saved, asked_all.agreement) == (0, 2 / 3)
 
 
 def test_own_aggregators_cannot_stop_early():

@@ -217,8 +217,8 @@ class SessionJury:
         single = self.spec.assignment == "cyclic"
         pairs = [(v, kept[id(v)]) for v in votes]
         cut = any(is_cut(note) for case in cases if case.format for note in case.format.notes)
-        early = panel.foreseen(votes)
-        quorum = 1 if early else panel.quorum()
+        early = sum(not v.replacement for v in votes) < len(seats)
+        quorum = 1 if panel.foreseen(votes) else panel.quorum()
         remarks = panel.remarks(votes)
         made = Ballots(criteria, pairs, group.rules, quorum, len(seats), cut, single, remarks, early)
         if self.spec.escalate is None and checked is None:

@@ -113,7 +113,7 @@ class Ballots:
     cut: bool
     single: bool
     remarks: tuple[str, ...] = ()
-    early: bool = False  # not all seats were asked, since these agree
+    early: bool = False  # not all seats were asked, since the others cannot matter, or most likely will not
     course: Course = _UNGONE
 
     def results(self, evidence: SessionEvidence | None) -> list[CriterionResult]:
