@@ -53,6 +53,31 @@ def test_which_session_and_how_sure_are_told_by_their_options(capsys: pytest.Cap
     assert jury(capsys, "label", "r", "--precision", "2")[2].startswith("error: --precision is a half-width between 0")
 
 
+@pytest.mark.parametrize("budget", ["-1", "nan", "inf"])
+@pytest.mark.usefixtures("home")
+def test_a_budget_that_is_none_is_told_by_its_option(capsys: pytest.CaptureFixture[str], budget: str) -> None:
+    commands = [
+        POINTWISE,
+        (*POINTWISE, "-o", "out", "--overwrite"),
+        (*POINTWISE, "--estimate"),
+        ("run", "run.yaml"),
+        ("session", "tone", "session.json", "-j", "checks.py:ok"),
+        ("stability", "r", "--ask", "2"),
+        ("rank", "r"),
+    ]
+    for command in commands:
+        code, _, err = jury(capsys, *command, "--budget", budget)
+        assert (code, err) == (2, f"error: --budget must be an amount of US dollars from 0, got {budget}\n")
+
+
+@pytest.mark.usefixtures("home")
+def test_which_session_and_how_sure_are_told_by_their_options(capsys: pytest.CaptureFixture[str]) -> None:
+    number = ("session", "tone", "session.json", "-j", "checks.py:ok", "--number")
+    assert jury(capsys, *number, "0")[2] == "error: --number must be a whole number from 1, got 0\n"
+    assert "holds 1 session; there is no number 3" in jury(capsys, *number, "3")[2]
+    assert jury(capsys, "label", "r", "--precision", "2")[2].startswith("error: --precision is a half-width between 0")
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

@@ -39,6 +39,8 @@ class LabelOptions:
 
 def label(folder: str, asked: LabelOptions) -> int:
     """Exit code 0 once the page was closed or interrupted; a wrong folder or option raises."""
+    if not 0 < asked.precision < 0.5:
+        raise ConfigError(f"--precision is a half-width between 0 and 0.5, got {asked.precision:g}")
     check_extra()
     plan = Plan(
         asked.name if asked.name is not None else _login(),

@@ -53,6 +53,12 @@ def check_counts(**given: int | None) -> None:
             raise ConfigError(f"--{name.replace('_', '-')} must be a whole number from 1, got {count}")
 
 
+def check_money(budget: float | None) -> None:
+    """Raises `ConfigError` where `--budget` is no amount."""
+    if budget is not None and not 0 <= budget < float("inf"):
+        raise ConfigError(f"--budget must be an amount of US dollars from 0, got {budget:g}")
+
+
 def milliseconds(timeout: float | None) -> float | None:
     """`--timeout`, which is in seconds, as the factories take it. Raises `ConfigError`."""
     from jury.seating import LONGEST_S  # for `--help` too much to load
@@ -63,7 +69,8 @@ def milliseconds(timeout: float | None) -> float | None:
 
 
 class Command(TyperCommand):
-    """A command that refuses a second value where it would take one and lose the other in silence."""
+    """A command that refuses a second value where it would take one and lose the other in silence, and a budget that is
+    no amount."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         given = list(args)
@@ -73,4 +80,5 @@ class Command(TyperCommand):
         for option, times in given_as.items():
             if times > 1 and not option.multiple and not (option.is_flag and not option.secondary_opts):
                 ctx.fail(f"{'/'.join(option.opts)} takes one value, and is given {times} times.")
+        check_money(ctx.params.get("budget"))
         return rest

@@ -12,7 +12,7 @@ from jury.cli import closing, exits
 from jury.cli.asked import default_seats, listed, pairs_of, read_text, seats
 from jury.cli.functions import is_function, load_function
 from jury.cli.judging import ready
-from jury.cli.options import as_typed, milliseconds
+from jury.cli.options import as_typed, check_counts, milliseconds
 from jury.cli.paying import capped, left_out, quoted
 from jury.cli.progress import Progress
 from jury.cli.writing import aside, print_json
@@ -36,6 +36,7 @@ _MAKERS = {"claude": "anthropic", "gpt": "openai"}
 def session(given: Mapping[str, Any]) -> int:
     """Runs `jury session`; returns the exit code. Raises `ConfigError` or `DataError` before the first call."""
     exits.check_share("--fail-under", given["fail_under"])
+    check_counts(number=given["number"])
     with Progress("sessions") as progress:
         found = _sessions(given["session"], given["format"], given["number"])
         jury = _jury(given)

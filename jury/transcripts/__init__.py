@@ -30,6 +30,7 @@ from jury.transcripts import (
 )
 from jury.transcripts.draft import Draft
 from jury.transcripts.reading import Document, read_source, shown
+from jury.wording import count
 
 logger = logging.getLogger("jury.transcripts")
 Source = str | bytes | PathLike[str] | Mapping[str, Any] | Sequence[Any]
@@ -75,7 +76,7 @@ def load_session(source: Source, format: str | None = None, *, number: int | Non
             )
         return sessions[0]
     if not 1 <= number <= len(sessions):
-        raise document.error(f"holds {len(sessions)} sessions; there is no number {number}", "many_sessions")
+        raise document.error(f"holds {count(len(sessions), 'session')}; there is no number {number}", "many_sessions")
     return sessions[number - 1]
 
 
