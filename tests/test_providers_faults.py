@@ -146,6 +146,8 @@ def test_any_body_gives_a_known_kind_and_never_a_crash(status: int, body: Any) -
     ("headers", "body", "wait"),
     [
         ({"retry-after": "7"}, None, 7.0),
+        ({"retry-after": "7, 30"}, None, 30.0),
+        ({"retry-after": "7, soon"}, None, None),
         ({"Retry-After": "1.5"}, None, 1.5),
         ({"RETRY-AFTER-MS": "1500"}, None, 1.5),
         ({"retry-after": "2", "retry-after-ms": "500"}, None, 2.0),

@@ -22,7 +22,9 @@ def retry_after(headers: Mapping[str, str] | None, body: Any = None, now: dateti
     named = {str(k).lower(): str(v) for k, v in (headers or {}).items()}
     waits = [_number(named.get("retry-after-ms"), 0.001), _body_delay(body)]
     value = named.get("retry-after")
-    seconds = _number(value)
+    # Given twice, as by a proxy in between, the two come joined by a comma; a date has one too, and is no number.
+    given = [_number(part) for part in value.split(",")] if value is not None else []
+    seconds = max((g for g in given if g is not None), default=None) if None not in given else None
     if seconds is None and value is not None:
         until = _date(value)
         if until is not None:
