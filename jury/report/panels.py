@@ -220,7 +220,7 @@ def _failures(judges: Sequence[JudgeFacts]) -> str:
     asked = failed[worst.id] + worst.votes + worst.abstained
     said = f"{words.count(total, 'vote')} failed; most by {worst.id} ({kinds})."
     if asked and failed[worst.id] > MUCH * asked:
-        said += f" It failed on {words.percent(failed[worst.id], asked)}: `jury run` again asks only what failed."
+        said += f" It failed on {words.percent(failed[worst.id], asked)}: the same command again asks only what failed."
     return said
 
 
