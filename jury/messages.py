@@ -38,6 +38,8 @@ __all__ = ["MEDIA", "output_of", "read_messages", "text_of", "to_messages", "to_
 # A lone object is taken for a message only if it holds nothing else: an answer with further fields is shown in full.
 _ONE_MESSAGE = frozenset({"role", "content", "name", "id", "refusal", "annotations", "audio"}) | frozenset(
     {"tool_calls", "function_call", "reasoning", "reasoning_content"}
+    # What SDKs and gateways put beside them: the content once more as an object, the thinking once more in pieces.
+    | {"parsed", "reasoning_details", "thinking_blocks", "provider_specific_fields"}
 )
 
 

@@ -351,6 +351,18 @@ def test_objects_of_the_sdks() -> None:
     assert to_output(message.content) == Output("4")
 
 
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"parsed": {"sum": 4}, "refusal": None},
+        {"reasoning": None, "reasoning_details": [{"type": "reasoning.text", "text": "2+2"}]},
+        {"thinking_blocks": None, "provider_specific_fields": {"citations": None}},
+    ],
+)
+def test_a_lone_message_with_what_sdks_put_beside_it(beside: dict[str, Any]) -> None:
+    assert to_output({"role": "assistant", "content": "4", **beside}) == Output("4")
+
+
 def test_a_record_with_items_and_an_error() -> None:
     record = {"output": [{"type": "output_text", "text": "The h"}], "model": "m", "finish_reason": "error"}
     failed = {**record, "error": {"message": "cut", "error_type": "timeout", "code": None}}
