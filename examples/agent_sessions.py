@@ -7,6 +7,9 @@ import sys
 
 from jury import code_check, session_jury
 
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
+
 RULES = "1. Waive a fee only up to 5 EUR.\n2. Never ask for a password."
 
 jury = session_jury(

@@ -11,6 +11,9 @@ import sys
 from jury import llm_jury_pairwise
 from jury.stats import wilson
 
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
+
 jury = llm_jury_pairwise(
     criteria="The better response solves the user's problem without a further question.",
     judges=["openai/gpt-5-mini", "anthropic/claude-haiku-4-5"],

@@ -10,6 +10,9 @@ import sys
 
 from jury import llm_jury, summarize
 
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
+
 
 def names_the_reference(output: str, expected_output: str) -> tuple[bool, str]:
     return expected_output.casefold() in output.casefold(), f"looked for {expected_output!r}"

@@ -10,6 +10,9 @@ import sys
 
 from jury import Criterion, Rubric, llm_jury, summarize
 
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
+
 RUBRIC = Rubric(
     [
         Criterion("grounded", "Does every claim of the answer stand in the context?", scale="0/1", gate=1),

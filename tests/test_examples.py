@@ -43,3 +43,11 @@ def test_an_example_runs(command, tmp_path):
         assert provider.count() > 1
         assert "Traceback" not in done.stderr
         assert done.stdout.strip()
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_an_example_without_its_file_says_how_it_is_called(example):
+    done = subprocess.run([sys.executable, example], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert f"examples/{example.name} " in done.stderr
