@@ -67,7 +67,9 @@ def scale_of(
         raise ConfigError("levels name the steps of a score: they need verdict_kind='numeric'")
     for name, given in (("threshold", threshold), ("score_range", score_range)):
         if given is not None:
-            logger.warning("%s is of no use here: it belongs to a score (verdict_kind='numeric')", name)
+            logger.warning(
+                "%s is of no use here: it belongs to a score (score_range=(low, high), or verdict_kind='numeric')", name
+            )
     if labels is None:
         if passing_labels:
             raise ConfigError("passing_labels needs labels")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -37,3 +38,17 @@ def test_a_row_of_another_shape_is_told_what_a_row_is() -> None:
         list(JURY.judge_many_sync(["just a text"]))
     with pytest.raises(ConfigError, match=r"unknown \['answer'\]; known are \['output', 'input'"):
         list(JURY.judge_many_sync([{"input": "q", "answer": "a"}]))
+
+
+def test_a_function_that_takes_the_case_for_a_text_is_told_the_names_of_texts() -> None:
+    for wrong, kind in ((lambda text: text.lower(), AttributeError), (lambda x: len(x) < 3, TypeError)):
+        with pytest.raises(kind, match="given the whole case; a text has the name `output`"):
+            llm_jury(criteria="c", judges=[wrong]).judge_sync("q", "a")
+    with pytest.raises(TypeError, match=r"^can only concatenate str"):
+        llm_jury(criteria="c", judges=[lambda case: case.output + 1 - "a"]).judge_sync("q", 1)
+
+
+@pytest.mark.parametrize("function", [lambda outptu: True, lambda inptu: True, lambda otuput: True])
+def test_two_letters_that_changed_places_are_a_slip(function: Callable[..., bool]) -> None:
+    with pytest.raises(ConfigError, match=r"meant to be '(in|out)put'\?"):
+        llm_jury(criteria="c", judges=[function]).judge_sync("q", "a")

@@ -44,7 +44,7 @@ TEXTS = {
 }
 OBJECTS = ("data", "row", "prompt")
 _OPTIONAL = ("input", "expected_output", "question", "reference")  # what an item may lack
-_NEAR = 0.85  # of difflib's likeness: `outputs` is no name for the whole case
+_NEAR = 0.8  # of difflib's likeness: `outputs` and `outptu` are no names for the whole case
 _RESULT_KEYS = frozenset({"value", "explanation", "abstain", "evidence", "usage"})
 UNREADABLE = Usage(1)  # by identity: a function did tell what it cost, and nobody can read it
 _USAGE = ("calls", "input_tokens", "output_tokens", "cached_input_tokens", "cost")
@@ -81,7 +81,15 @@ class FunctionJudge:
 
     async def __call__(self, case: Any, argument: Callable[[str], Any]) -> Any:
         keywords = {name: argument(name) for name in self.names}
-        return await contained("the judge function", self.function, (case,) if self.whole else (), keywords)
+        try:
+            return await contained("the judge function", self.function, (case,) if self.whole else (), keywords)
+        except (TypeError, AttributeError) as error:
+            if not self.whole or not any(word in str(error) for word in ("'Case'", "a case has no")):
+                raise
+            kind = TypeError if isinstance(error, TypeError) else AttributeError
+            raise kind(
+                f"{error}: it was given the whole case; a text has the name `output`, `response_a`, ..."
+            ) from error
 
 
 def _parameters(function: Callable[..., Any], kind: str) -> tuple[tuple[str, ...], bool]:
