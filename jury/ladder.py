@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jury.calls import call
-from jury.errors import ProviderError
+from jury.errors import CallError, ConfigError
 from jury.kept import Kept
 from jury.providers.base import Provider, Request, Turn, rungs_of
+from jury.redaction import told
 from jury.results import Failure, Reply, Rung, Usage, Verdict
 
 # A reply whose form was wrong: asking in another way may help.
@@ -87,7 +88,7 @@ async def climb(provider: Provider, request: Request, read: Callable[[str | None
         result.calls += 1
         try:
             reply = await call(provider, request if request.rung == result.rung else replace(request, rung=result.rung))
-        except ProviderError as error:
+        except CallError as error:
             result.retries += error.context.get("attempts", 1) - 1
             result.calls -= error.kind == "budget"  # it was never sent
             result.usage = Usage.total((result.usage, error.usage))
@@ -100,6 +101,11 @@ async def climb(provider: Provider, request: Request, read: Callable[[str | None
                 index += 1
                 continue
             result.verdict = Verdict("error", failure=Failure(error.kind, error.detail, error.status))
+            return result
+        except ConfigError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a provider's own fault: what was paid before it counts all the same
+            result.verdict = Verdict("error", failure=Failure("exception", told(error)))
             return result
         result._count(reply)  # pyright: ignore[reportPrivateUsage] - same module
         verdict = result.verdict = read(reply.text, reply.data)

@@ -8,14 +8,17 @@ import pytest
 
 from jury import (
     ConfigError,
+    Failure,
     JudgeSpec,
     ProviderError,
     Reply,
+    ReplyError,
     Request,
     ScriptedProvider,
     Settings,
     Turn,
     Usage,
+    Verdict,
     llm_jury,
 )
 from jury.ladder import climb, forget
@@ -124,6 +127,20 @@ def test_an_answer_without_a_count_of_tokens_is_paid_for_all_the_same():
     assert ask(ScriptedProvider([Reply(GOOD)], rungs=RUNGS)).usage == Usage()
     assert ask(ScriptedProvider([Reply("no"), counted], rungs=RUNGS)).usage == Usage(1, 10, 5)
     assert ask(ScriptedProvider([Reply(GOOD)])).usage is None  # a script costs nothing
+
+
+@pytest.mark.parametrize(
+    ("fault", "failure"),
+    [
+        (ValueError("odd"), Failure("exception", "ValueError: odd")),
+        (ReplyError("no_json", "not a word"), Failure("no_json", "not a word")),
+    ],
+)
+def test_what_was_paid_before_a_provider_broke_counts(fault, failure):
+    provider = ScriptedProvider([Reply("prose", usage=Usage(1, 10, 5, cost=0.5)), fault], rungs=RUNGS)
+    found = ask(provider)
+    assert found.verdict == Verdict("error", failure=failure)
+    assert (found.rung, found.calls, found.usage) == ("tool", 2, Usage(1, 10, 5, cost=0.5))
 
 
 def test_models_are_remembered_apart():
