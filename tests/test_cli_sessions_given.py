@@ -53,3 +53,15 @@ def test_an_unknown_format_says_what_a_recording_can_be_written_as(
     code, _, err = session(capsys, "policy", "odd.json", "rules.txt")
     assert code == 2
     assert '[{"role": "user", "content": "..."}' in err
+
+
+def test_texts_are_shown_without_any_judge(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("JURY_JUDGES", "JUDGE_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    code, out, _ = jury(capsys, "session", "policy", "s.json", "rules.txt", "--render")
+    assert code == 0
+    assert "R. Stein has it until 9 May." in out
+    assert jury(capsys, "session", "policy", "s.json", "rules.txt")[0] == 2
+    assert jury(capsys, "session", "-", "s.json", "--check", "judge.py:kind", "--render")[0] == 0

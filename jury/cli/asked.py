@@ -133,10 +133,15 @@ def pairwise(asked: Asked, *, anyone: bool = False) -> PairwiseJury:
         )
 
 
-def _panel(asked: Asked, anyone: bool) -> dict[str, Any]:
+def nobody() -> JudgeSpec:
+    """A seat for texts that are shown and sent to nobody."""
+    return JudgeSpec("scripted/nobody", id=ANYONE)
+
+
+def _panel(asked: Asked, anybody: bool) -> dict[str, Any]:
     judges: list[Any] = seats(asked.judges) or default_seats()
-    if not judges and anyone:
-        judges = [JudgeSpec("scripted/nobody", id=ANYONE)]
+    if not judges and anybody:
+        judges = [nobody()]
     return {
         "judges": judges or None,
         "replacement_judges": seats(asked.stand_ins) or None,

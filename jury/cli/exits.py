@@ -69,7 +69,7 @@ def of_rate(
 def check_share(name: str, share: float | None) -> None:
     """Raises `ConfigError` where an option is no share from 0 to 1."""
     if share is not None and not 0 <= share <= 1:
-        hint = f" (did you mean {share / 100:g}?)" if 1 < share <= 100 else ""
+        hint = f" (did you mean {share / 100:g}?)" if 2 <= share <= 100 else ""
         raise ConfigError(f"{name} is a share from 0 to 1, got {share:g}{hint}")
 
 

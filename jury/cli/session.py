@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from jury.cli import closing, exits
-from jury.cli.asked import default_seats, listed, pairs_of, read_text, seats
+from jury.cli.asked import default_seats, listed, nobody, pairs_of, read_text, seats
 from jury.cli.functions import is_function, load_function
 from jury.cli.judging import ready
 from jury.cli.options import as_typed, check_counts, milliseconds
@@ -87,7 +87,7 @@ def _jury(given: Mapping[str, Any]) -> SessionJury:
             names,
             checks=checks,
             context=_context(given["context"], given["contexts"] or ()),
-            judges=judges(given["judges"] or ()) or None,
+            judges=judges(given["judges"] or ()) or ([nobody()] if names and given["render"] else None),
             options=_options(given["options"] or ()),
             examples=None if given["examples"] is None else read_examples(given["examples"]),
             ask=given["ask"],
