@@ -236,7 +236,7 @@ class Seat:
     def ask(self, case: Case, repetition: int = 0, *, propagate: bool = False) -> Coroutine[Any, Any, Judgment]:
         """One judgment. What goes wrong is an error verdict; with `propagate`, what a judge *function* raises leaves.
 
-        A `ConfigError` (an unknown provider, say) always leaves: no retry and no other item can help.
+        A `ConfigError` about a model (an unknown provider, say) always leaves: no retry and no other item can help.
         """
         if self.recorder is None:
             return self._ask(case, repetition, propagate)
@@ -265,8 +265,6 @@ class Seat:
             how = case.format or self.format
             found = await climb(provider, request, how.read)
             return self._judgment(case, repetition, how, found)
-        except ConfigError:
-            raise
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task is None or task.cancelling():
@@ -277,7 +275,7 @@ class Seat:
             failure = Failure(error.kind, error.detail, error.status)
             verdict, usage = Verdict("error", failure=failure), error.usage
         except Exception as error:
-            if propagate and self.function is not None:
+            if propagate if self.function is not None else isinstance(error, ConfigError):
                 raise
             place = "" if self.function is None else place_of(error)
             detail = told(error) + place  # a client may have put its key into the text

@@ -141,6 +141,21 @@ def test_what_a_lone_function_raises_leaves_and_a_panels_does_not():
     assert "ZeroDivisionError: a bug" in result.votes[0].error
 
 
+def test_what_is_wrong_inside_a_judge_function_is_its_own_affair():
+    inner = llm_jury(criteria="c", judges=[lambda output: True])
+
+    def asks_another(output):
+        return inner.judge_sync(output=output, answer="no such name").value
+
+    result = llm_jury(criteria="c", judges=[asks_another, lambda output: True], min_successful_judges=1).judge_sync(
+        "q", "a"
+    )
+    assert (result.value, result.votes[0].verdict.failure.kind) == (True, "exception")
+    assert "unknown ['answer']" in result.votes[0].error
+    with pytest.raises(ConfigError, match="answer"):
+        llm_jury(criteria="c", judges=[asks_another]).judge_sync("q", "a")
+
+
 def test_a_functions_own_word_that_it_cannot_judge_is_recorded():
     def unsure(output):
         raise CallError("no_data", "the archive is down")
