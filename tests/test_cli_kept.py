@@ -93,6 +93,7 @@ def test_the_folder_is_a_run_and_is_not_asked_again(jury: Jury, command: tuple[s
     assert (again, said(out_again), err) == (0, said(out), "")
     assert calls() == asked
     assert json.loads(Path("out/summary.json").read_text()) == json.loads(out_again)["summary"]
+    assert f"before {n} rows were judged before" in " ".join(jury(*command)[1].split())
 
 
 def test_what_reads_a_run_reads_it(jury: Jury) -> None:
@@ -128,9 +129,11 @@ def test_another_judge_is_asked_alone_and_told(jury: Jury) -> None:
 
 
 def test_the_data_may_grow_and_a_part_of_it_is_shown_alone(jury: Jury) -> None:
-    jury(*SHORT, "--limit", "2")
+    assert "before" not in jury(*SHORT, "--limit", "2")[1]
     assert len(calls()) == 2
-    assert "4 passed, 2 failed" in jury(*SHORT)[1]
+    grown = jury(*SHORT)[1]
+    assert "4 passed, 2 failed" in grown
+    assert "before     2 rows were judged before, and not asked about again" in grown
     assert len(calls()) == 6
     code, out, _ = jury(*SHORT, "--limit", "5", "--fail-under", "0.8", "--json")
     assert (code, [r["item_id"] for r in json.loads(out)["results"]]) == (0, ["r0", "r1", "r2", "r3", "r4"])

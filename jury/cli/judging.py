@@ -31,6 +31,7 @@ from jury.runner.outlook import for_money
 from jury.scales import Labels, Numeric, Scale
 from jury.store import scale_to_dict
 from jury.summary import WinRate
+from jury.wording import count
 
 
 @dataclass
@@ -45,6 +46,7 @@ class _Run:
     tally: Tally
     budget: Budget | None = None
     spent: float = 0.0
+    before: int = 0  # rows that the folder held with a verdict
     interrupted: bool = False
     fault: JuryError | None = None
 
@@ -68,6 +70,7 @@ class _Run:
         self.fault = report.fault if report else None
         self.interrupted = report is None or report.halted
         self.spent = report.spent if report else 0.0
+        self.before = report.skipped if report else 0
         for number, result in keeping.kept(folder, ids, progress.done):
             self.stream.add(result)
             self.tally.add(number, result)
@@ -118,8 +121,10 @@ class _Run:
         return {"map": dict(parse_map(asked.map)), **read}
 
     def left(self, counts: Mapping[str, Any]) -> list[tuple[str, Any]]:
-        """What the budget left out."""
-        return left_lines({**counts, "reasons": self.tally.reasons}, self.spent)
+        """What the budget left out, and what the folder held before."""
+        before = f"{count(self.before, 'row was', 'rows were')} judged before, and not asked about again"
+        lines = left_lines({**counts, "reasons": self.tally.reasons}, self.spent)
+        return [*lines, ("before", before)] if self.before else lines
 
     def code(self, earned: exits.Verdict) -> int:
         """The exit code, with the last words on stderr."""
