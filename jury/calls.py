@@ -21,12 +21,13 @@ import math
 import random
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
 from jury.deadlines import Deadline
 from jury.errors import CallError, ProviderError, ReplyError
 from jury.providers.base import Provider, Request
 from jury.results import Reply, Usage
+from jury.scales import shown
 
 BACKOFF_S = 0.5  # where the official clients of both providers start
 MAX_BACKOFF_S = 16.0
@@ -60,6 +61,9 @@ async def call(
         try:
             with deadline:
                 reply = outcome = await provider.complete(request)
+            if not isinstance(cast("Any", reply), Reply):
+                outcome = None
+                raise TypeError(f"{type(provider).__name__}.complete gave {shown(reply)} instead of a Reply")
         except CallError as caught:
             error = outcome = caught
         except TimeoutError:

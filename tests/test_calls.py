@@ -360,3 +360,13 @@ def test_a_provider_that_keeps_the_deadline_itself_is_not_cut_off():
 
     request = Request("m", "s", (), settings=Settings(timeout_s=0.01))
     assert asyncio.run(call(Patient(), request)).text == "done"
+
+
+@pytest.mark.parametrize("given", ["{}", None, {"text": "{}"}])
+def test_a_provider_that_gives_something_else_than_a_reply_is_told_so(given: Any) -> None:
+    class Plain(ScriptedProvider):
+        async def complete(self, request: Request) -> Any:
+            return given
+
+    with pytest.raises(TypeError, match=r"Plain\.complete gave .* instead of a Reply"):
+        asyncio.run(call(Plain([]), asking()))
