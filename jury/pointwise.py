@@ -294,7 +294,7 @@ def llm_jury(
         raise ConfigError("ask and permute belong to a rubric: give rubric=")
     blank = criteria is None or not str(criteria).strip()  # another type is named by prompt_of
     if rubric is None and prompt is None and blank:
-        raise ConfigError("give criteria (a text that says what a good output is) or a prompt")
+        raise ConfigError("criteria or a prompt must be given: criteria say what a good output is")
     given = (verdict_kind, labels, passing_labels, score_range, threshold, levels)
     if scale is not None and any(g is not None for g in given):
         raise ConfigError(

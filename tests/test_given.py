@@ -52,3 +52,8 @@ def test_a_function_that_takes_the_case_for_a_text_is_told_the_names_of_texts() 
 def test_two_letters_that_changed_places_are_a_slip(function: Callable[..., bool]) -> None:
     with pytest.raises(ConfigError, match=r"meant to be '(in|out)put'\?"):
         llm_jury(criteria="c", judges=[function]).judge_sync("q", "a")
+
+
+def test_what_is_judged_by_is_needed() -> None:
+    with pytest.raises(ConfigError, match=r"^criteria or a prompt must be given"):
+        llm_jury(judges=[lambda output: True])
