@@ -58,6 +58,23 @@ def test_one_call_to_each_judge_of_a_run(check):
     assert (code, json.loads(out)["judges"][0]["value"]) == (0, True)
 
 
+def test_a_script_that_is_not_there_is_told_before_anything_is_asked(check):
+    code, _, err = check(RUN, "-j", "scripted/absent.json")
+    assert (code, "scripted/absent.json: not a readable JSON file" in err) == (2, True)
+
+
+def test_what_a_judge_said_to_the_test_call(check, bare_folder):
+    (bare_folder / "odd.py").write_text("def first(case):\n    return 'A'\n\n\ndef none(case):\n    return None\n")
+    pairs = RUN.replace("criteria", "kind: pairwise\ncriteria")
+    (bare_folder / "rows.csv").write_text("question,response_a,response_b\nq,a,b\n")
+    code, out, _ = check(pairs, "-j", "odd.py:first,odd.py:none", "--call")
+    assert code == 0
+    assert "changed sides with the order (primacy) in" in out
+    assert "abstained in" in out
+    code, out, _ = check(pairs, "-j", "odd.py:first", "--call", "--json")
+    assert json.loads(out)["judges"][0]["flip_kind"] == "primacy"
+
+
 def test_the_test_call_has_what_a_judge_may_ask_for(check, bare_folder):
     (bare_folder / "exact.py").write_text("def exact(output, expected_output):\n    return output == expected_output\n")
     code, out, err = check(RUN, "-j", "exact.py:exact", "--call", "--json")

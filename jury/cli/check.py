@@ -26,6 +26,7 @@ from jury.errors import ConfigError, MissingExtra
 from jury.pairwise import PairwiseJury
 from jury.pointwise import Jury
 from jury.providers import endpoints, prices
+from jury.providers.scripted import ScriptedFiles
 from jury.summary import count
 
 QUESTION, ANSWER, WRONG = "What is two plus two?", "4", "5"
@@ -76,6 +77,8 @@ def told(found: dict[str, Any], as_json: bool) -> int:
 def problem(seat: Any) -> str | None:
     """Why a seat cannot be asked, or None. Raises `ConfigError` for a provider that nobody knows."""
     try:
+        if seat.function is None and isinstance(seat.provider, ScriptedFiles):
+            seat.provider.script(seat.model)
         return None if seat.function else missing_key(seat)
     except MissingExtra as error:
         return str(error)
@@ -139,8 +142,17 @@ def call(jury: Any, judges: list[dict[str, Any]], pair: bool) -> None:
     for judge, vote in zip(judges, votes, strict=False):
         took = sum(j.latency_s for j in vote.judgments)
         judge |= {"error": vote.error, "value": vote.value, "seconds": round(took, 3)}
+        if pair:
+            judge["flip_kind"] = vote.flip_kind
         judge["cost"] = vote.usage.cost if vote.usage else None
         judge["paid"] = money(vote.usage, sum(j.calls for j in vote.judgments))
+
+
+def _answer(judge: dict[str, Any]) -> str:
+    """What came of the test call to a judge."""
+    if judge.get("flip_kind"):
+        return f"changed sides with the order ({judge['flip_kind']})"
+    return "abstained" if judge["value"] is None else f"answered {judge['value']}"
 
 
 def _print(found: dict[str, Any]) -> None:
@@ -164,7 +176,7 @@ def _print(found: dict[str, Any]) -> None:
         elif judge["problem"]:
             told = word(judge["problem"], "fail")
         elif "seconds" in judge:
-            told = word(f"answered {judge['value']} in {judge['seconds']:.2f} s, {judge['paid']}", "pass")
+            told = word(f"{_answer(judge)} in {judge['seconds']:.2f} s, {judge['paid']}", "pass")
         else:
             told = word("ready", "pass")
         lines.append(("judges" if i == 0 else "", Text.assemble(judge["judge"].ljust(width + 2), told)))

@@ -70,17 +70,19 @@ class ScriptedFiles:
         return ("direct",)
 
     async def complete(self, request: Request) -> Reply:
-        if request.model not in self._files:
+        return await self.script(request.model).complete(request)
+
+    def script(self, file: str) -> ScriptedProvider:
+        """The script in a file, read at its first use. Raises `ConfigError`."""
+        if file not in self._files:
             try:
-                script = _load(request.model)
+                script = _load(file)
             except (OSError, ValueError) as error:
-                raise ConfigError(f"scripted/{request.model}: not a readable JSON file: {error}") from None
+                raise ConfigError(f"scripted/{file}: not a readable JSON file: {error}") from None
             if not isinstance(script, list | dict):
-                raise ConfigError(
-                    f"scripted/{request.model}: must hold a list of replies, or a mapping from judge to them"
-                )
-            self._files[request.model] = ScriptedProvider(cast("list[Any]", script))
-        return await self._files[request.model].complete(request)
+                raise ConfigError(f"scripted/{file}: must hold a list of replies, or a mapping from judge to them")
+            self._files[file] = ScriptedProvider(cast("list[Any]", script))
+        return self._files[file]
 
 
 def _load(file: str) -> Any:
