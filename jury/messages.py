@@ -1,4 +1,4 @@
-"""The shapes people have, as `Message` and `Output`: `to_output`, `to_messages`, `read_messages`, `text_of`.
+"""The shapes people have, as messages, outputs and texts: `to_output`, `to_messages`, `read_messages`, `question_text`.
 
 Chat messages, Responses items and content blocks are told apart by their own fields (`shapes.py`), never by a flag.
 What is none of them is a JSON value: as an answer it is shown in full, whatever its keys; as an input it is one user
@@ -33,7 +33,7 @@ from jury.shapes import (
 )
 from jury.values import plain, pretty, show
 
-__all__ = ["MEDIA", "output_of", "read_messages", "text_of", "to_messages", "to_output"]
+__all__ = ["MEDIA", "output_of", "question_text", "read_messages", "text_of", "to_messages", "to_output"]
 
 # A lone object is taken for a message only if it holds nothing else: an answer with further fields is shown in full.
 _ONE_MESSAGE = frozenset({"role", "content", "name", "id", "refusal", "annotations", "audio"}) | frozenset(
@@ -88,6 +88,16 @@ def to_messages(data: DataPoint) -> tuple[Message, ...]:
         return _input_object(cast("Mapping[str, Any]", given))
     value = plain(given, "input")
     return _input_object(cast("Object", value)) if isinstance(value, dict) else (Message("user", show(value)),)
+
+
+def question_text(value: Any) -> str:
+    """A question as one text: the words of a message, of several with their roles, any other value as it is shown."""
+    if isinstance(value, str):
+        return value
+    turns = [t for t in to_messages(DataPoint(value)) if t.kind != "reasoning"]
+    if len(turns) == 1:
+        return text_of(turns[0].content)
+    return "\n\n".join(f"{t.role}: {text_of(t.content)}" for t in turns) if turns else show(value)
 
 
 def read_messages(entries: Iterable[Any], where: str = "messages") -> tuple[Message, ...]:

@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any
 
 from jury.data import DataPoint, Message, Output, Reasoning, ResponsePair, Text, ToolCall
-from jury.messages import text_of, to_messages
+from jury.messages import question_text, text_of, to_messages
 from jury.names import SIDES, Known, known
 from jury.values import data_of, plain, show
 
@@ -70,7 +70,7 @@ def pairwise(
     """
     fence = wanted is None or "fence" in wanted
     values = _used(extra, wanted)
-    values.update(question=show(pair.question), criteria=criteria, reference=show(pair.reference))
+    values.update(question=question_text(pair.question), criteria=criteria, reference=show(pair.reference))
     for side, output in zip(SIDES, (pair.response_a, pair.response_b), strict=True):
         plan = _plan(wanted, f"{side}.", False)
         if plan:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jury import shapes
-from jury.data import DataPoint, Message, Output, Reasoning, TargetError, Text, ToolCall
+from jury import namespace, shapes
+from jury.data import DataPoint, Message, Output, Reasoning, ResponsePair, TargetError, Text, ToolCall
 from jury.errors import DataError
-from jury.messages import output_of, read_messages, text_of, to_messages, to_output
+from jury.messages import output_of, question_text, read_messages, text_of, to_messages, to_output
 from jury.values import pretty
 
 
@@ -288,6 +288,28 @@ def test_an_error_beside_a_call_is_its_result() -> None:
         ToolCall("f", {}, "timeout", is_error=True),
         ToolCall("g", {}, 0),
     )
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("2+2?", "2+2?"),
+        (None, ""),
+        (0, "0"),
+        ([], "[]"),
+        ({"a": 2}, '{\n  "a": 2\n}'),
+        ([{"role": "user", "content": [{"type": "text", "text": "2+2?"}, {"type": "image_url"}]}], "2+2?\n[image]"),
+        (
+            {"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "2+2?"}]},
+            "system: Be brief.\n\nuser: 2+2?",
+        ),
+        ([Message("user", "2+2?"), Message("assistant", "hm", kind="reasoning")], "2+2?"),
+    ],
+)
+def test_a_question_is_one_text(question: Any, text: str) -> None:
+    assert question_text(question) == text
+    pair = ResponsePair(question, Output("4"), Output("5"))
+    assert namespace.pairwise(pair, criteria="c", wanted=frozenset({"question"}))["question"] == text
 
 
 def test_our_own_types_alone_and_in_lists() -> None:

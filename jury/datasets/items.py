@@ -10,7 +10,7 @@ from jury.data import DataPoint, Output, ResponsePair, TargetError
 from jury.datasets.columns import Fields, fields_of, find, need
 from jury.datasets.row import Row, id_text, json_text
 from jury.errors import DataError
-from jury.messages import text_of, to_messages, to_output
+from jury.messages import question_text, to_output
 
 
 def to_item(row: Row) -> tuple[DataPoint, Output]:
@@ -67,7 +67,7 @@ def to_pair(row: Row, made: Collection[str] = ()) -> ResponsePair:
     asked = need(row, "input") if made else fields.get("input")
     split = _split_chat(asked) if made else None
     return ResponsePair(
-        question=_question(split[0] if split else asked),
+        question=question_text(split[0] if split else asked),
         response_a=Output() if "a" in made else _side(row, fields, "a"),
         response_b=Output() if "b" in made else _side(row, fields, "b"),
         reference=_text(fields.get("expected_output")),
@@ -129,15 +129,6 @@ def _split_chat(messages: Any) -> tuple[list[Any], list[Any]] | None:
         return None
     cut = len(roles) - roles[::-1].index("user")
     return turns[:cut], turns[cut:]
-
-
-def _question(value: Any) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    turns = to_messages(DataPoint(input=value))
-    if len(turns) == 1:
-        return text_of(turns[0].content)
-    return "\n\n".join(f"{t.role}: {text_of(t.content)}" for t in turns)
 
 
 def _context(value: Any) -> str | None:
