@@ -170,6 +170,9 @@ class ResponsePair:
 
     def __post_init__(self) -> None:
         _check_item(self)
+        if isinstance(cast("Any", self.question), DataPoint):
+            told = "give its parts by name: question=, reference=, id=, row="
+            raise DataError(f"the question of a pair is what was asked, not a DataPoint; {told}", "wrong_type")
 
     def swapped(self) -> ResponsePair:
         """The same pair with B shown first."""

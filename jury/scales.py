@@ -202,7 +202,7 @@ class Numeric:
             raise ReplyError(
                 "out_of_range", f"{_number(value)} lies outside {_number(self.low)} to {_number(self.high)}"
             )
-        return value
+        return value + 0.0  # -0.0 is nought
 
     def passes(self, value: Value) -> bool | None:
         if self.threshold is None or isinstance(value, str):

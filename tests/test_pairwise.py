@@ -10,6 +10,8 @@ from jury import (
     AgentResponse,
     Comparison,
     ConfigError,
+    DataError,
+    DataPoint,
     JudgeSpec,
     ScriptedProvider,
     Verdict,
@@ -131,6 +133,13 @@ def test_comparisons_dump_and_load_equal():
     assert Comparison.from_json(c.to_json()) == c
     assert json.loads(c.to_json())["winner"] == "A"
     assert c.flips == 1
+
+
+def test_a_data_point_is_no_question():
+    jury = llm_jury_pairwise(judges=[judge("A", "B")])
+    for way in (jury.compare_sync, jury.render):
+        with pytest.raises(DataError, match="not a DataPoint; give its parts by name"):
+            way(DataPoint("q", expected_output="a"), "a", "b")
 
 
 def test_many_pairs():

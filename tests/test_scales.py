@@ -202,3 +202,7 @@ def test_the_reply_schema_without_abstention() -> None:
 
     assert list(schema["properties"]) == schema["required"] == ["explanation", "value"]
     assert schema["properties"]["value"] == {"type": "number", "minimum": 1, "maximum": 5}
+
+
+def test_nought_has_no_sign():
+    assert str(Numeric().read(-0.0)) == str(Numeric().read("-0")) == "0.0"
