@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from operator import attrgetter
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from jury.errors import DataError
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 Object = Mapping[str, Any]
 # Left out of the dump where they say nothing: most juries never use them.
@@ -70,9 +73,11 @@ def to_plain(value: Any) -> Any:
             if not made[key] and made[key] != "":
                 del made[key]
         for key, item in made.items():
-            if type(item) not in _ATOMS:
-                made[key] = to_plain(item)
+            if (its := _kind(item)) not in _ATOMS:
+                made[key] = to_plain(item) if item or its is not tuple else []
         return made
+    if kind is dict:
+        return {str(k): to_plain(v) for k, v in value.items()} if value else {}
     if isinstance(value, str | int | float):
         return value
     if isinstance(value, Mapping):
@@ -89,13 +94,19 @@ def _adapter(cls: type) -> Any:
     return TypeAdapter(cls)
 
 
+@cache
+def invalid() -> type[ValidationError]:
+    """What pydantic raises for a value of another shape."""
+    from pydantic import ValidationError
+
+    return ValidationError
+
+
 def load(cls: type, data: Mapping[str, Any]) -> Any:
     """The value of a dataclass that `to_plain` dumped, also out of a line of results.jsonl (under `result`).
 
     Raises `DataError` naming what is wrong.
     """
-    from pydantic import ValidationError
-
     if not isinstance(data, Mapping):
         raise DataError(f"not a stored {cls.__name__}: not a JSON object", "bad_json")
     kept: Any = data.get("result") if "status" not in data else None
@@ -105,7 +116,7 @@ def load(cls: type, data: Mapping[str, Any]) -> Any:
         given["criteria"] = [_renamed(cast("Object", c)) if isinstance(c, Mapping) else c for c in criteria]
     try:
         return _adapter(cls).validate_python(given)
-    except ValidationError as error:
+    except invalid() as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(p) for p in first["loc"])
         raise DataError(f"not a stored {cls.__name__}: {where}: {first['msg']}", "bad_json") from None

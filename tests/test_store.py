@@ -80,6 +80,20 @@ def test_the_last_result_of_an_item_counts_and_the_order_is_the_datas(tmp_path):
     assert [i.id for i in run.items()] == ["i0", "i1", "i2", "i3"]
 
 
+def test_who_walks_through_the_results_makes_nothing_else_of_them(tmp_path, monkeypatch):
+    filled(tmp_path)
+    before = [(item.id, result.value) for item, result in Run.open(tmp_path).results()]
+
+    def needless(*given):
+        raise AssertionError("for a writer alone")
+
+    for name in ("brief", "complete", "encode"):
+        monkeypatch.setattr(f"jury.store.index.{name}", needless)
+    assert [(item.id, result.value) for item, result in Run.open(tmp_path).results()] == before
+    monkeypatch.setattr("jury.store.run.StoredItem", None)
+    assert [(one.item, one.result.value) for one in Run.open(tmp_path).stored_results()] == before
+
+
 def test_an_item_is_written_once_unless_it_changes(tmp_path):
     with RunWriter(tmp_path) as writer:
         writer.add_item(StoredItem("i", 0, "d", output="old"))

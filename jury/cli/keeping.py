@@ -93,9 +93,9 @@ def kept(folder: Path, ids: set[str] | None, n: int) -> Iterator[tuple[int, Pane
     `ids` None: of data that comes once; then they are its first `n` rows.
     """
     if (folder / FILE).exists():
-        for item, result in Run.open(folder).results():
-            if item.number < n if ids is None else item.id in ids:
-                yield item.number + 1, result
+        for one in Run.open(folder).stored_results():
+            if one.number < n if ids is None else one.item in ids:
+                yield one.number + 1, one.result
 
 
 def _refuse_others(folder: Path, spec: RunSpec) -> None:

@@ -63,11 +63,13 @@ class Known:
 
 
 class Index:
-    """The index of one folder. `private`: a temporary one, for a folder that is only read."""
+    """The index of one folder. `private`: a temporary one, for a folder that is only read; `only_places`: it is asked
+    for `places` alone."""
 
-    def __init__(self, folder: Path, *, private: bool = False, judgments: bool = True) -> None:
+    def __init__(self, folder: Path, *, private: bool = False, only_places: bool = False) -> None:
         self._folder = folder
-        self._files = (ITEMS, RESULTS, JUDGMENTS, OUTPUTS, SHOWN) if judgments else (ITEMS, RESULTS)
+        self._only_places = only_places
+        self._files = (ITEMS, RESULTS) if only_places else (ITEMS, RESULTS, JUDGMENTS, OUTPUTS, SHOWN)
         self._items: dict[int, tuple[int, int, int]] = {}
         self._results: dict[int, Known] = {}
         self._judged: dict[int, int] = {}
@@ -310,7 +312,10 @@ class Index:
             self.add_item(str(line["id"]), number, pos, str(line.get("digest") or ""))
         elif file == RESULTS and isinstance(line.get("item"), str):
             result = line.get("result")
-            if isinstance(result, dict):
+            if isinstance(result, dict) and self._only_places:
+                self._results[short(line["item"])] = Known(pos, 0, False, "")
+                self._full()
+            elif isinstance(result, dict):
                 self.add_result(str(line["item"]), pos, str(line.get("seal") or ""), cast("dict[str, Any]", result))
         elif file == JUDGMENTS and isinstance(line.get("key"), str):
             verdict = line.get("verdict")

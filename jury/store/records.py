@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, cast
 
 from jury.errors import DataError
 from jury.frozen import frozen
-from jury.plain import to_plain
+from jury.plain import invalid, to_plain
 from jury.results import Comparison, Judgment, PanelResult
 
 Result = PanelResult | Comparison
@@ -218,11 +218,9 @@ def _adapter(cls: type) -> Any:
 
 
 def _validated(cls: type, data: Mapping[str, Any]) -> Any:
-    from pydantic import ValidationError
-
     try:
         return _adapter(cls).validate_python(data)
-    except ValidationError as error:
+    except invalid() as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(p) for p in first["loc"])
         raise DataError(f"not a stored {cls.__name__}: {where}: {first['msg']}", "bad_json") from None

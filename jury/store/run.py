@@ -150,7 +150,7 @@ class Run:
         items, results = self.folder / ITEMS, self.folder / RESULTS
         if not items.exists():
             return
-        index = Index(self.folder, private=True, judgments=False)
+        index = Index(self.folder, private=True, only_places=True)
         try:
             with items.open("rb") as a, results.open("rb") if results.exists() else BytesIO() as b:
                 for item_at, result_at in index.places():
