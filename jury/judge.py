@@ -164,6 +164,8 @@ class Case:
             return self.item
         if name == "row":
             return dict(self.item.row)
+        if name == "context":
+            return getattr(self.item, "context", None) or ""
         return self.text(TEXTS[name])
 
     def text(self, path: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from jury import ConfigError, llm_jury, llm_jury_pairwise
+from jury import ConfigError, llm_jury, llm_jury_pairwise, session_jury
+from jury.runner import RunSpec, run_sync
 
 JURY = llm_jury(criteria="c", judges=[lambda output: True])
 PAIR = llm_jury_pairwise(judges=[lambda case: "A"], swap=False)
@@ -57,3 +59,28 @@ def test_two_letters_that_changed_places_are_a_slip(function: Callable[..., bool
 def test_what_is_judged_by_is_needed() -> None:
     with pytest.raises(ConfigError, match=r"^criteria or a prompt must be given"):
         llm_jury(judges=[lambda output: True])
+
+
+def test_a_function_gets_the_context_of_the_item() -> None:
+    def quotes(output: str, context: str) -> tuple[bool, str]:
+        return output in context, context
+
+    jury = llm_jury(criteria="c", judges=[quotes])
+    found = [jury.judge_sync("q", "a", context=c) for c in ("an apple", ["x", "y"], None)]
+    assert [(r.value, r.explanation) for r in found] == [(True, "an apple"), (False, "x\n\ny"), (False, "")]
+    assert found[2].notes == ("quotes: asked for context, which the item does not have",)
+    with pytest.raises(ConfigError, match="nothing to pass for parameter 'context'"):
+        llm_jury_pairwise(judges=[lambda context: "A"])
+
+    def by_the_rules(context: str) -> str:
+        return "PASS" if context == "1. Be kind." else "FAIL"
+
+    session = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
+    assert session_jury(["policy"], context="1. Be kind.", judges=[by_the_rules]).judge_sync(session).value == "PASS"
+
+
+def test_two_contexts_are_two_questions(tmp_path: Path) -> None:
+    rows = [{"id": str(n), "input": "q", "output": "a", "context": context} for n, context in enumerate(("a b", "c"))]
+    judges = [lambda output, context: output in context]
+    report = run_sync(RunSpec(rows, {"criteria": "c", "judges": judges}), tmp_path / "run")
+    assert (report.totals["n_pass"], report.totals["n_fail"], report.asked.live) == (1, 1, 2)

@@ -2,6 +2,7 @@
 
     def short(output): return len(output) < 400
     def cites(output, row): return (row["source"] in output, "looked for the source")
+    def quotes(output, context): return output in context
     async def custom(case): ...                        # one parameter of any other name gets the whole case
 
 It returns a value of the scale, `(value, explanation)`, a mapping, dataclass or pydantic object with `value`,
@@ -31,7 +32,7 @@ from jury.values import data_of, plain
 
 logger = logging.getLogger("jury.providers.function")
 
-# Parameter name -> the template path whose text it gets. `data`, `row` and `prompt` are handed over as they are.
+# Parameter name -> the template path whose text it gets. The others are handed over as they are.
 TEXTS = {
     "input": "log.input",
     "output": "output.response",
@@ -42,8 +43,8 @@ TEXTS = {
     "response_b": "response_b.output.response",
     "reference": "reference",
 }
-OBJECTS = ("data", "row", "prompt")
-_OPTIONAL = ("input", "expected_output", "question", "reference")  # what an item may lack
+OBJECTS = ("data", "row", "prompt", "context")
+_OPTIONAL = ("input", "expected_output", "context", "question", "reference")  # what an item may lack
 _NEAR = 0.8  # of difflib's likeness: `outputs` and `outptu` are no names for the whole case
 _RESULT_KEYS = frozenset({"value", "explanation", "abstain", "evidence", "usage"})
 UNREADABLE = Usage(1)  # by identity: a function did tell what it cost, and nobody can read it
@@ -99,7 +100,7 @@ def _parameters(function: Callable[..., Any], kind: str) -> tuple[tuple[str, ...
         return (), True  # a built-in without a signature gets the case
     usable = [p for p in parameters if p.kind is not p.VAR_POSITIONAL]
     side = {"question", "response_a", "response_b", "reference"}
-    mine = {"input", "output", "expected_output"}
+    mine = {"input", "output", "expected_output", "context"}
     known = (TEXTS.keys() | set(OBJECTS)) - (mine if kind == "pairwise" else side)
     if len(usable) == 1 and usable[0].name not in TEXTS.keys() | set(OBJECTS):
         _check_near(function, usable[0].name, known)
