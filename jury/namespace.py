@@ -51,7 +51,7 @@ def pointwise(
     if data.context is not None and "context" not in extra:
         values["context"] = data.context
     if data.row and _uses(wanted, "row"):
-        values["row"] = {str(name): data_of(value) for name, value in data.row.items()}
+        values["row"] = _row(data.row, wanted)
     if fence:
         asked = [message["content"] for message in values["input"]["all_messages"]]
         core = (*asked, values["output"]["response"], values["input"]["expected_output"])
@@ -76,7 +76,7 @@ def pairwise(
         if plan:
             values[side] = _families(_Side(_NOTHING, output), plan)
     if pair.row and _uses(wanted, "row"):
-        values["row"] = {str(name): data_of(value) for name, value in pair.row.items()}
+        values["row"] = _row(pair.row, wanted)
     if fence:
         sides = sorted((pair.response_a.text, pair.response_b.text))
         values["fence"] = _fence((values["question"], values["reference"], *sides), _texts(values))
@@ -185,6 +185,14 @@ _CORE_PLAN = _plan(frozenset[str](), "", True)
 
 def _used(extra: Mapping[str, Any], wanted: frozenset[str] | None) -> Values:
     return {name: value for name, value in extra.items() if _uses(wanted, name)}
+
+
+def _row(row: Mapping[Any, Any], wanted: frozenset[str] | None) -> Values:
+    """The columns of a row; the objects in those that are used as their data."""
+    columns = {str(name): value for name, value in row.items()}
+    return {
+        name: data_of(v) if type(v) is not str and _uses(wanted, f"row.{name}") else v for name, v in columns.items()
+    }
 
 
 def _families(side: _Side, plan: Plan) -> Values:

@@ -91,15 +91,14 @@ def _unwrapped(value: Any, what: str) -> Any:
     if not isinstance(value, type):
         if dataclasses.is_dataclass(value):
             return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-        dump = getattr(value, "model_dump", None)
-        if callable(dump):
-            try:
-                return dump(mode="json")
-            except (TypeError, ValueError) as error:
-                raise DataError(f"{what}: {type(value).__name__}.model_dump failed: {error}", "wrong_type") from error
-        listed = getattr(value, "tolist", None)  # numpy arrays and scalars
-        if callable(listed):
-            return listed()
+        # pydantic and the SDKs; numpy arrays and scalars, tensors
+        for name, how in (("model_dump", {"mode": "json"}), ("tolist", {})):
+            give = getattr(value, name, None)
+            if callable(give):
+                try:
+                    return give(**how)
+                except (TypeError, ValueError, RuntimeError) as error:
+                    raise DataError(f"{what}: {type(value).__name__}.{name} failed: {error}", "wrong_type") from error
         if not callable(value) and type(value).__str__ is not object.__str__:
             return str(value)  # dates, decimals, paths, UUIDs
     raise DataError(f"{what} is of type {type(value).__name__}, which is no JSON value", "wrong_type")

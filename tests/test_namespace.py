@@ -152,6 +152,20 @@ def test_objects_in_rows_and_calls_are_their_data() -> None:
     assert shown[0]["tool_calls"][0]["function"]["arguments"] == '{"text": "ä"}'
 
 
+def test_columns_that_no_prompt_shows_are_left_alone() -> None:
+    class Heavy:
+        def tolist(self) -> Any:
+            raise AssertionError("read")
+
+    row = {"heavy": Heavy(), "call": ToolCall("f"), "n": {2, 1}}
+    values = pointwise(
+        DataPoint(input="q", row=row), Output(), criteria="c", wanted=frozenset({"row.n", "row.call.name"})
+    )
+    assert values["row"]["heavy"] is row["heavy"]
+    assert values["row"]["n"] == [1, 2]
+    assert values["row"]["call"]["name"] == "f"
+
+
 @pytest.mark.parametrize(
     ("given", "context"),
     [

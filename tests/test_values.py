@@ -88,8 +88,14 @@ def test_a_model_that_cannot_be_dumped_is_named() -> None:
         def model_dump(self, mode: str) -> Any:
             raise ValueError("no schema")
 
+    class Tensor:
+        def tolist(self) -> Any:
+            raise RuntimeError("not on this machine")
+
     with pytest.raises(DataError, match=r"output: Broken\.model_dump failed: no schema"):
         plain(Broken(), "output")
+    with pytest.raises(DataError, match=r"output: Tensor\.tolist failed: not on this machine"):
+        plain(Tensor(), "output")
 
 
 def nested(levels: int) -> Any:
