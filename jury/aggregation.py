@@ -275,7 +275,7 @@ def _custom(rule: Rule, votes: Sequence[Ballot]) -> Outcome:
     try:
         return Outcome(rule.scale.read(value))
     except ReplyError as error:
-        return Outcome(None, "rule", detail=f"the aggregator returned {shown(value)}: {error.detail}")
+        return Outcome(None, "rule", detail=f"the aggregator gave no value of the scale: {error.detail}")
 
 
 def _no_quorum(votes: Sequence[Ballot], deciding: int, quorum: int, seats: int) -> Decision:
