@@ -249,7 +249,9 @@ def missing(
     if near:
         text += f" (did you mean {near[0]}?)"
     if field:
-        text += f". Say which: --map {field}={near[0] if near else 'COLUMN'}"
+        column = near[0] if near else "COLUMN"
+        made = ", or a target that makes it" if field == "output" else ""
+        text += f". Say which: --map {field}={column} (in a run file: map: {{{field}: {column}}}{made})"
     return DataError(text, "missing_column", file=row.file, line=row.line)
 
 
