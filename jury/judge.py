@@ -170,12 +170,12 @@ class Case:
 
     def text(self, path: str) -> str:
         """The text at one template path, such as `output.response`; KeyError where there is none."""
-        if self._full is None:
-            self._full = self._build()
-        value: Any = self._full
-        for part in path.split("."):
-            value = value[part]
-        return "" if value is None else str(value)
+        try:
+            return _at(self.namespace, path)
+        except (KeyError, TypeError):  # none of the panel's own, which alone were built
+            if self._full is None:
+                self._full = self._build()
+            return _at(self._full, path)
 
     def __getattr__(self, name: str) -> str:
         if name in TEXTS:
@@ -184,6 +184,12 @@ class Case:
             except (KeyError, TypeError):
                 pass
         raise AttributeError(f"a case has no {name!r} here")
+
+
+def _at(values: Any, path: str) -> str:
+    for part in path.split("."):
+        values = values[part]
+    return "" if values is None else str(values)
 
 
 class Recorder(Protocol):
