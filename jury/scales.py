@@ -207,7 +207,7 @@ class Numeric:
     def passes(self, value: Value) -> bool | None:
         if self.threshold is None or isinstance(value, str):
             return None
-        return value >= self.threshold - TOLERANCE * max(1.0, abs(self.threshold))
+        return value >= self.threshold - TOLERANCE * max(abs(self.threshold), min(1.0, self.high - self.low))
 
     def value_schema(self) -> dict[str, Any]:
         return {"type": "number", "minimum": self.low, "maximum": self.high}

@@ -206,3 +206,11 @@ def test_the_reply_schema_without_abstention() -> None:
 
 def test_nought_has_no_sign():
     assert str(Numeric().read(-0.0)) == str(Numeric().read("-0")) == "0.0"
+
+
+def test_the_slack_of_a_threshold_fits_the_scale():
+    tiny = Numeric(0, 1e-10, 5e-11)
+    assert [tiny.passes(v) for v in (0.0, 4.9e-11, 5e-11, 1e-10)] == [False, False, True, True]
+    assert [Numeric(-5, 5, 0).passes(v) for v in (-1e-10, -1e-8)] == [True, False]
+    assert [Numeric(0, 1, 0.7).passes(v) for v in (0.6999999999999998, 0.69999)] == [True, False]
+    assert [Numeric(0, 1e12, 7e11).passes(v) for v in (7e11 - 1, 7e11 - 1e4)] == [True, False]
