@@ -426,6 +426,32 @@ def test_a_table_that_is_too_wide_breaks_no_interval_and_no_name(capsys):
     assert capsys.readouterr().out == "\nnarrow\njudge  agreement\na      93.3% [70.2, 98.8]\n"
 
 
+def test_every_reason_says_which_numbers_it_is_about():
+    known, none = Estimate(0.5, reason="no_data"), Estimate(None, reason="no_data", note="no fails")
+    alike = Estimate(None, reason="no_data", note="all are alike")
+    cells = [(row, "TNR", none) for row in ("the panel", "a", "b")]
+    cells += [(row, column, alike) for column in ("kappa", "AC1") for row in ("the panel", "b")]
+    cells += [("a", "kappa", known), ("a", "AC1", none), ("the panel", "TPR", known)]
+    assert audit_words.reasons(cells) == [
+        "n/a in TNR; AC1 of a: no fails",
+        "n/a in kappa, AC1 of the panel, b: all are alike",
+    ]
+    many = [(str(i), "kappa", alike) for i in range(7)] + [("x", "kappa", known)]
+    assert audit_words.reasons(many) == ["n/a in kappa of 0, 1, 2, 3 and 3 more: all are alike"]
+    assert audit_words.reasons([("a", "kappa", known)]) == []
+
+
+def test_calibrate_says_which_cells_are_empty_and_why(tmp_path, capsys):
+    rows = [{"x": True, "y": i % 4 > 0} for i in range(40)]
+    pointwise(tmp_path / "run", rows, labels=dict.fromkeys(range(40), True))
+    code, out, _ = jury(capsys, "calibrate", str(tmp_path / "run"), "--sampled", "random")
+    told = " ".join(out.split())
+    assert code == 0
+    assert "n/a in TNR: nothing was observed" in told
+    assert re.search(r"n/a in kappa, AC1 of [^:]*\bx\b[^:]*: all observed values are equal", told)
+    assert "n/a: " not in told.split("against people")[1]
+
+
 def test_a_narrow_screen_gets_each_end_of_an_interval_on_a_line_of_its_own(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     heads = ["judge", "agreement", "TPR", "TNR", "kappa"]

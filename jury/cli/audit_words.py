@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from textwrap import wrap
 from typing import Any
@@ -56,7 +57,7 @@ def number(estimate: Estimate, digits: int = 2) -> str:
 
 UNKNOWN = "n/a"
 NOTHING = "-"
-_FEW = 4  # reasons that are told
+_FEW = 4  # reasons that are told, and rows that are named for one
 _INTERVAL = re.compile(r" (\[[^\[\]]*\])$")
 
 
@@ -65,11 +66,29 @@ def cell(text: Callable[[Estimate], str], estimate: Estimate) -> str:
     return UNKNOWN if estimate.value is None else text(replace(estimate, note=""))
 
 
-def reasons(*estimates: Estimate) -> list[str]:
-    """Why numbers are not there, each reason once."""
-    found = [f"{UNKNOWN}: {why}" for why in dict.fromkeys(short_why(e) for e in estimates if e.value is None)]
+def reasons(cells: Iterable[tuple[str, str, Estimate]]) -> list[str]:
+    """Why numbers are not there, each reason once, with where: `n/a in TNR; kappa, AC1 of the panel: ...`.
+
+    `cells`: (row, column, number). Rows are named where a column has another reason, or a number, in others of them.
+    """
+    lacking: dict[str, dict[str, list[str]]] = {}
+    rows: Counter[str] = Counter()
+    for row, column, estimate in cells:
+        rows[column] += 1
+        if estimate.value is None:
+            lacking.setdefault(short_why(estimate), {}).setdefault(column, []).append(row)
+    found = [f"{UNKNOWN} in {_where(columns, rows)}: {why}" for why, columns in lacking.items()]
     left = len(found) - _FEW
     return [*found[:_FEW], f"{UNKNOWN}: {left} more for such reasons"] if left > 1 else found
+
+
+def _where(columns: Mapping[str, Sequence[str]], rows: Mapping[str, int]) -> str:
+    """Columns with the same rows stand together; one that lacks every number stands alone."""
+    named: dict[str, list[str]] = {}
+    for column, of in columns.items():
+        more = f" and {len(of) - _FEW} more" if len(of) > _FEW else ""
+        named.setdefault("" if len(of) == rows[column] else f" of {', '.join(of[:_FEW])}{more}", []).append(column)
+    return "; ".join(", ".join(together) + of for of, together in named.items())
 
 
 def short_why(estimate: Estimate) -> str:

@@ -160,8 +160,8 @@ def _say(found: Calibration, before: list[str], rate: str) -> None:
     if found.people.reason != "too_few_raters":
         lines.insert(1, ("people agree", f"alpha {number(found.people)} among themselves"))
     facts(console, lines)
-    table("against people", ["", "agreement", "TPR", "TNR", "kappa", "AC1"], [_against(r) for r in found.rows])
-    told([_MEANS, *reasons(*(e for r in found.rows for e in _numbers(r)))])
+    table("against people", ["", *_AGAINST], [_against(r) for r in found.rows])
+    told([_MEANS, *reasons((r.name, *c) for r in found.rows for c in zip(_AGAINST, _numbers(r), strict=True))])
     cells = [[str(a), str(b), str(n)] for (a, b), n in sorted(found.rows[0].table.cells.items(), key=str)]
     table("panel by people's label", ["people", "panel", "items"], cells)
     weights = found.weights
@@ -180,6 +180,7 @@ def _say(found: Calibration, before: list[str], rate: str) -> None:
     told(notes)
 
 
+_AGAINST = ("agreement", "TPR", "TNR", "kappa", "AC1")
 _MEANS = (
     "agreement: share of equal verdicts. TPR, TNR: share of people's passes and of people's fails that it finds too. "
     "kappa, AC1: agreement beyond chance, 1 is perfect."
@@ -226,8 +227,9 @@ def stability(folder: str, options: AskOptions) -> int:
         if found.reason:
             told([found.reason])
         else:
-            why = [e for j in found.judges for e in (j.retest.flip_rate, j.retest.disagreement)]
-            told(["", _ASKED_TWICE, *reasons(*why), *_in_part(seen, found)])
+            why = [(j.judge, *c) for j in found.judges
+                   for c in zip(head[1:3], (j.retest.flip_rate, j.retest.disagreement), strict=True)]  # fmt: skip
+            told(["", _ASKED_TWICE, *reasons(why), *_in_part(seen, found)])
     return exits.NO_RESULT if found.reason else exits.OK
 
 
@@ -275,7 +277,7 @@ def bias(folder: str, options: AskOptions) -> int:
     head = ["judge", "first slot - second", "p", "length", "p", "own family", "p"]
     table("leanings (p corrected over the judges)", head, rows)
     told([*filter(None, [polled(audit).of_judges])])
-    told(reasons(*(e for x in found for e in (x.length, x.own_family))))
+    told(reasons((x.judge, *c) for x in found for c in (("length", x.length), ("own family", x.own_family))))
     told(["Longer answers may be better and a family may be good: a leaning is a reason to look, no proof."])
     return exits.OK
 
@@ -321,7 +323,9 @@ def worth(folder: str, labels: str | None, as_data: bool) -> int:
     told([*found.saying, ""])
     facts(stdout(), list(_worth_lines(found)))
     one = found.independent
-    told(reasons(one.votes, one.correlation, found.alpha, found.best_agreement, found.one_more))
+    numbers = (one.votes, one.correlation, found.alpha, found.best_agreement, found.one_more)
+    lines = ("independent votes", "error correlation", "alpha", "best judge", "one more vote")
+    told(reasons(("", *c) for c in zip(lines, numbers, strict=True)))
     pairs = [[audit.judges[a], audit.judges[b], f"{v:.2f}" if v is not None else UNKNOWN]
              for (a, b), v in found.independent.pairs.items()]  # fmt: skip
     table("correlation of errors", ["judge", "judge", "correlation"], pairs[:MOST])
