@@ -76,8 +76,9 @@ def names() -> tuple[str, ...]:
 def shipped(name: str) -> PromptSpec:
     """A shipped prompt. Raises `ConfigError` with the nearest names for one that does not exist."""
     if name not in names():
-        near = get_close_matches(name[:_LONGEST], names(), 3) or names()
-        raise ConfigError(f"no prompt named {name[:_LONGEST]!r}; nearest: {', '.join(near)}")
+        near = get_close_matches(name[:_LONGEST], names(), 3)
+        told = f"nearest: {', '.join(near)}" if near else f"there are: {', '.join(names())}"
+        raise ConfigError(f"no prompt named {name[:_LONGEST]!r}; {told}")
     return read(library() / name)
 
 

@@ -227,6 +227,8 @@ def test_a_configuration_that_is_not_there_names_a_near_one(home, capsys):
     assert "there is no folder nowhere" in jury(capsys, "run", "nowhere/check.yaml")[2]
     (home / "folder").mkdir()
     assert "folder: cannot be read" in jury(capsys, "run", "folder")[2]
+    (home / "rows.csv").write_text("input,output\nq,a\n")
+    assert "rows.csv is data: a run takes the configuration that names it" in jury(capsys, "run", "rows.csv")[2]
 
 
 def test_pairs(home, capsys):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from jury import ConfigError, llm_jury, llm_jury_pairwise, session_jury
+from jury.prompts import shipped
 from jury.runner import RunSpec, run_sync
 
 JURY = llm_jury(criteria="c", judges=[lambda output: True])
@@ -84,3 +85,10 @@ def test_two_contexts_are_two_questions(tmp_path: Path) -> None:
     judges = [lambda output, context: output in context]
     report = run_sync(RunSpec(rows, {"criteria": "c", "judges": judges}), tmp_path / "run")
     assert (report.totals["n_pass"], report.totals["n_fail"], report.asked.live) == (1, 1, 2)
+
+
+def test_a_name_that_is_near_none_is_told_all_of_them() -> None:
+    with pytest.raises(ConfigError, match=r"no prompt named 'polcy'; nearest: policy$"):
+        shipped("polcy")
+    with pytest.raises(ConfigError, match=r"no prompt named 'zzzz'; there are: answer-rubric, critic"):
+        shipped("zzzz")

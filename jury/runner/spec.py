@@ -55,6 +55,7 @@ _SHARED = (
     "structured_output", "temperature", "max_tokens", "timeout", "retries", "reask",
     "variables", "strict_template", "strict_panel",
 )  # fmt: skip
+_DATA = (".csv", ".tsv", ".jsonl", ".gz", ".parquet")  # what is no configuration
 _OF_TEXTS = ("criteria", "prompt", "system_prompt")  # of a jury for answers, not for sessions
 _SESSION = ("criteria", "context", "options", "examples", "checks", "ask", "long", "session_tokens")
 AnyJury = Jury | PairwiseJury | SessionJury
@@ -113,6 +114,10 @@ class RunSpec:
     def from_file(cls, path: str | Path, **over: Any) -> RunSpec:
         """The run of a YAML file; `over` stands above what it says. Paths in it are relative to it."""
         file = Path(path)
+        if file.suffix.lower() in _DATA and file.is_file():
+            raise ConfigError(
+                f"{file} is data: a run takes the configuration that names it; `jury judge` takes it as it is"
+            )
         given: Any = read_yaml(file)
         if not isinstance(given, dict):
             held = "nothing: it is empty" if given is None else type(given).__name__
