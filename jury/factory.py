@@ -218,6 +218,7 @@ def _weighed(rule: str) -> Any:
 
 
 def _weights(given: Any, judges: Sequence[JudgeSpec]) -> dict[str, float]:
+    given = given.tolist() if callable(getattr(given, "tolist", None)) else given  # an array of numpy
     values = list(cast("Sequence[Any]", given)) if isinstance(given, Sequence) else []
     if len(values) != len(judges):
         raise ConfigError(f"weights must be a mapping by judge, or one number for each of the {len(judges)} judges")

@@ -30,7 +30,7 @@ from jury.providers.base import Provider, Request, Settings, Turn, rungs_of
 from jury.providers.function import TEXTS, FunctionJudge
 from jury.redaction import told
 from jury.results import Failure, Judgment, Order, Reply, Verdict
-from jury.scales import Scale
+from jury.scales import Scale, native
 from jury.templates import Template
 
 _SETTINGS = frozenset(f.name for f in fields(Settings))
@@ -69,6 +69,7 @@ class JudgeSpec:
             raise ConfigError(f"judges: the provider of {self.name} has no `complete` method")
         if self.provider is not None and not isinstance(getattr(self.provider, "name", None), str):
             raise ConfigError(f"judges: the provider of {self.name} has no `name`, which keeps its judgments apart")
+        object.__setattr__(self, "weight", native(self.weight))
         if not isinstance(self.weight, int | float) or isinstance(self.weight, bool) or not 0 <= self.weight < 1e12:
             raise ConfigError(f"weight of {self.name} must be a number from 0, got {self.weight!r}")
         check_max_cost(f"judge {self.name}", self.max_cost, allowed=self.function is not None)

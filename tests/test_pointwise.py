@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 
+import numpy as np
 import pytest
 
 from jury import (
@@ -516,6 +517,19 @@ def test_functions_that_are_called_alike_are_seats_of_their_own():
         ("<lambda>", True, False),
         ("<lambda>#2", False, True),  # the third function; the second sits on the panel anyway
     ]
+
+
+@pytest.mark.parametrize(
+    "weights", [np.array([3, 1, 1]), np.array([3.0, 1.0, 1.0]), {"a": np.int64(3)}, {"a": np.float32(3)}]
+)
+def test_weights_may_come_from_numpy(weights):
+    judges = [
+        JudgeSpec(function=lambda case: True, id="a"),
+        *(JudgeSpec(function=lambda case: False, id=i) for i in "bc"),
+    ]
+    result = llm_jury(criteria="c", judges=judges, weights=weights).judge_sync("q", "a")
+    assert (result.value, [type(v.weight) in (int, float) for v in result.votes]) == (True, [True] * 3)
+    assert PanelResult.from_json(result.to_json()) == result
 
 
 def test_numbered_seats_keep_clear_of_names_that_are_given():
