@@ -21,7 +21,7 @@ import math
 import random
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from typing import Any
 
 from jury.deadlines import Deadline
 from jury.errors import CallError, ProviderError, ReplyError
@@ -60,10 +60,10 @@ async def call(
         deadline = Deadline(timeout_s)
         try:
             with deadline:
-                reply = outcome = await provider.complete(request)
-            if not isinstance(cast("Any", reply), Reply):
-                outcome = None
-                raise TypeError(f"{type(provider).__name__}.complete gave {shown(reply)} instead of a Reply")
+                given: Any = await provider.complete(request)
+            if not isinstance(given, Reply):
+                raise TypeError(f"{type(provider).__name__}.complete gave {shown(given)} instead of a Reply")
+            reply = outcome = given
         except CallError as caught:
             error = outcome = caught
         except TimeoutError:
