@@ -61,7 +61,10 @@ class JudgeSpec:
     def __post_init__(self) -> None:
         if (self.model is None) == (self.function is None):
             raise ConfigError("a judge needs either a model or a function")
-        if self.model is not None and not (isinstance(self.model, str) and self.model.strip()):
+        if self.model is not None and not isinstance(cast("Any", self.model), str):
+            told = "; a function stands in function=" if callable(self.model) else ""
+            raise ConfigError(f"judges: the model of a judge must be a text, got {self.model!r}{told}")
+        if self.model is not None and not self.model.strip():
             raise ConfigError(f"judges must not be blank, got {self.model!r}")
         if self.function is not None and not callable(self.function):
             raise ConfigError(f"judges: {self.function!r} is no function")

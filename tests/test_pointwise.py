@@ -487,6 +487,15 @@ def test_wrong_seats_are_named(wrong):
         JudgeSpec("a/b", **wrong)
 
 
+def test_a_function_in_the_place_of_a_model_is_told_where_it_stands():
+    with pytest.raises(ConfigError, match=r"model of a judge must be a text.*stands in function="):
+        JudgeSpec(lambda output: True)
+    with pytest.raises(ConfigError, match=r"model of a judge must be a text, got 5$"):
+        JudgeSpec(5)
+    with pytest.raises(ConfigError, match="must not be blank"):
+        JudgeSpec(" ")
+
+
 @pytest.mark.parametrize("words", [{"threshold": 7}, {"score_range": (1, 5)}])
 def test_words_of_a_score_without_a_score_are_told(words, caplog):
     jury = llm_jury(criteria="c", judges=["a/b"], labels=["a", "b"], **words)
