@@ -21,8 +21,9 @@ from rich.console import Console
 from jury import Comparison, PanelResult, Summary, Usage, WinRate, llm_jury, llm_jury_pairwise, summarize, win_rate
 from jury.cli import exits, tables
 from jury.cli.__main__ import main
-from jury.cli.asked import Asked, listed, pairs_of, score_range
+from jury.cli.asked import listed, pairs_of, score_range
 from jury.cli.functions import is_function
+from jury.cli.options import check_values
 from jury.cli.progress import Progress
 from jury.cli.tables import money, percent
 from jury.cli.tally import Kept, Tally
@@ -646,7 +647,7 @@ def test_lists_and_pairs() -> None:
     with pytest.raises(ConfigError):
         pairs_of(["=x"])
     with pytest.raises(ConfigError, match=r"did you mean 0\.5"):
-        Asked(min_coverage=50).check()
+        check_values({"min_coverage": 50.0})
 
 
 @pytest.mark.parametrize(

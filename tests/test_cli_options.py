@@ -45,29 +45,17 @@ def test_a_budget_that_is_none_is_told_by_its_option(capsys: pytest.CaptureFixtu
         assert (code, err) == (2, f"error: --budget must be an amount of US dollars from 0, got {budget}\n")
 
 
+@pytest.mark.parametrize("value", ["-1", "nan", "2"])
 @pytest.mark.usefixtures("home")
-def test_which_session_and_how_sure_are_told_by_their_options(capsys: pytest.CaptureFixture[str]) -> None:
-    number = ("session", "tone", "session.json", "-j", "checks.py:ok", "--number")
-    assert jury(capsys, *number, "0")[2] == "error: --number must be a whole number from 1, got 0\n"
-    assert "holds 1 session; there is no number 3" in jury(capsys, *number, "3")[2]
-    assert jury(capsys, "label", "r", "--precision", "2")[2].startswith("error: --precision is a half-width between 0")
-
-
-@pytest.mark.parametrize("budget", ["-1", "nan", "inf"])
-@pytest.mark.usefixtures("home")
-def test_a_budget_that_is_none_is_told_by_its_option(capsys: pytest.CaptureFixture[str], budget: str) -> None:
-    commands = [
-        POINTWISE,
-        (*POINTWISE, "-o", "out", "--overwrite"),
-        (*POINTWISE, "--estimate"),
-        ("run", "run.yaml"),
-        ("session", "tone", "session.json", "-j", "checks.py:ok"),
-        ("stability", "r", "--ask", "2"),
-        ("rank", "r"),
-    ]
-    for command in commands:
-        code, _, err = jury(capsys, *command, "--budget", budget)
-        assert (code, err) == (2, f"error: --budget must be an amount of US dollars from 0, got {budget}\n")
+def test_a_share_or_a_level_that_is_none_is_told_by_its_option(capsys: pytest.CaptureFixture[str], value: str) -> None:
+    rubric = ("rubric", "answer-rubric", "rows.jsonl", "-j", "checks.py:ok")
+    gates = (("gate", "r"), ("run", "run.yaml"), POINTWISE)
+    for command in (*((*gate, "--min-coverage") for gate in gates), (*rubric, "--fail-under")):
+        code, _, err = jury(capsys, *command, value)
+        assert (code, err.startswith(f"error: {command[-1]} is a share from 0 to 1, got {value}")) == (2, True)
+    for command in (("diff", "r", "s", "--level"), ("gate", "r", "--level"), ("drift", "r", "s", "--alpha")):
+        code, _, err = jury(capsys, *command, value)
+        assert (code, err) == (2, f"error: {command[-1]} lies between 0 and 1, got {value}\n")
 
 
 @pytest.mark.usefixtures("home")

@@ -389,7 +389,7 @@ def test_a_terminal_shows_a_table_with_the_rates(run: Run, tmp_path: Path, monke
     judge = script(tmp_path / "a.json", FAIL)
     out = run("session", "policy", "s.jsonl", "rules.txt", "-j", judge)[1]
     assert "  1  FAIL     R. Stein has it" in out
-    assert "violations  rule 1, event event 2" in out
+    assert "violations   rule 1, event event 2" in out
     assert "verdicts" not in out
     assert "{" not in out
 
@@ -510,6 +510,7 @@ def test_audit_injection(run: Run, tmp_path: Path) -> None:
 def test_a_rate_below_fail_under_ends_with_1(run: Run, tmp_path: Path) -> None:
     session = ("session", "policy", "s.jsonl", "rules.txt", "-j", "judge.py:kind")
     assert [run(*session, "--fail-under", share)[0] for share in ("0", "0.5", "50")] == [0, 1, 2]
+    assert "pass rate 0 is below --fail-under 0.5" in run(*session, "--fail-under", "0.5")[2]
     rows = [{"id": n, "input": "q", "output": "short" if n % 2 else "an answer that is far too long"} for n in range(4)]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     rubric = ("rubric", "answer-rubric", "rows.jsonl", "-j", "judge.py:scores")
@@ -526,4 +527,3 @@ def test_the_next_step_shows_the_item_though_another_ones_id_is_a_number(run: Ru
     _, _, err = run("session", "-", "[ab].json", "--check", "own.py:safe", "-o", "out")
     assert "show out two " in " ".join(err.split())
     assert "verdict  FAIL" in run("show", "out", "two")[1]
-    assert "pass rate 0 is below --fail-under 0.5" in run(*session, "--fail-under", "0.5")[2]

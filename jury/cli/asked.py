@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jury.cli import exits
 from jury.cli.functions import is_function, load_function
 from jury.cli.options import as_typed, check_counts, milliseconds
 from jury.errors import ConfigError
@@ -70,8 +69,6 @@ class Asked:
 
     def check(self) -> None:
         """What belongs to the command line alone. Raises `ConfigError`."""
-        for name, share in (("--fail-under", self.fail_under), ("--min-coverage", self.min_coverage)):
-            exits.check_share(name, share)
         check_counts(limit=self.limit, row=self.row)
         milliseconds(self.timeout)
         if self.show < 0:

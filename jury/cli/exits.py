@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from jury.errors import ConfigError
 from jury.summary import Summary, WinRate
 
 OK = 0
@@ -64,13 +63,6 @@ def of_rate(
     if _short(rate, fail_under):
         return BELOW, f"{what} {rate:.6g} is below --fail-under {fail_under:g}"
     return OK, ""
-
-
-def check_share(name: str, share: float | None) -> None:
-    """Raises `ConfigError` where an option is no share from 0 to 1."""
-    if share is not None and not 0 <= share <= 1:
-        hint = f" (did you mean {share / 100:g}?)" if 2 <= share <= 100 else ""
-        raise ConfigError(f"{name} is a share from 0 to 1, got {share:g}{hint}")
 
 
 def _short(value: float, wanted: float) -> bool:

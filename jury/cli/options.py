@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -53,10 +53,20 @@ def check_counts(**given: int | None) -> None:
             raise ConfigError(f"--{name.replace('_', '-')} must be a whole number from 1, got {count}")
 
 
-def check_money(budget: float | None) -> None:
-    """Raises `ConfigError` where `--budget` is no amount."""
+def check_values(given: Mapping[str, Any]) -> None:
+    """Raises `ConfigError` for options of many commands: where a budget is no amount, or a share or a level is none."""
+    budget = given.get("budget")
     if budget is not None and not 0 <= budget < float("inf"):
         raise ConfigError(f"--budget must be an amount of US dollars from 0, got {budget:g}")
+    for name in ("fail_under", "min_coverage"):
+        share = given.get(name)
+        if share is not None and not 0 <= share <= 1:
+            hint = f" (did you mean {share / 100:g}?)" if 2 <= share <= 100 else ""
+            raise ConfigError(f"--{name.replace('_', '-')} is a share from 0 to 1, got {share:g}{hint}")
+    for name in ("level", "alpha"):
+        level = given.get(name)
+        if level is not None and not 0 < level < 1:
+            raise ConfigError(f"--{name} lies between 0 and 1, got {level:g}")
 
 
 def milliseconds(timeout: float | None) -> float | None:
@@ -69,8 +79,8 @@ def milliseconds(timeout: float | None) -> float | None:
 
 
 class Command(TyperCommand):
-    """A command that refuses a second value where it would take one and lose the other in silence, and a budget that is
-    no amount."""
+    """A command that refuses a second value where it would take one and lose the other in silence, and such as are no
+    budget, share or level."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         given = list(args)
@@ -80,5 +90,5 @@ class Command(TyperCommand):
         for option, times in given_as.items():
             if times > 1 and not option.multiple and not (option.is_flag and not option.secondary_opts):
                 ctx.fail(f"{'/'.join(option.opts)} takes one value, and is given {times} times.")
-        check_money(ctx.params.get("budget"))
+        check_values(ctx.params)
         return rest

@@ -35,7 +35,6 @@ def rubric(given: Mapping[str, Any]) -> int:
     shape = given["format"]
     if shape is not None and shape not in FORMATS:
         raise ConfigError(f"--format is {' or '.join(FORMATS)}, got {shape!r}")
-    exits.check_share("--fail-under", given["fail_under"])
     check_counts(limit=given["limit"])
     unpaid = 0
     lines = given["json"] or shape is not None or not closing.seen()

@@ -107,8 +107,6 @@ def _counted(spec: RunSpec) -> tuple[int, int]:
 
 
 def _spec(options: RunOptions) -> RunSpec:
-    for name, share in (("--fail-under", options.fail_under), ("--min-coverage", options.min_coverage)):
-        exits.check_share(name, share)
     if options.output is not None and not options.output.strip():
         raise ConfigError("-o needs the name of a folder, got an empty one")
     check_counts(limit=options.limit, concurrency=options.concurrency)

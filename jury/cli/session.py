@@ -35,7 +35,6 @@ _MAKERS = {"claude": "anthropic", "gpt": "openai"}
 
 def session(given: Mapping[str, Any]) -> int:
     """Runs `jury session`; returns the exit code. Raises `ConfigError` or `DataError` before the first call."""
-    exits.check_share("--fail-under", given["fail_under"])
     check_counts(number=given["number"])
     with Progress("sessions") as progress:
         found = _sessions(given["session"], given["format"], given["number"])
