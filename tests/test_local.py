@@ -287,16 +287,21 @@ def test_beside_a_reference_or_its_own_answer_it_replies_in_a_sentence_with_the_
     assert 'start: OPENING REASON\nOPENING: "True. " | "False. "' in engine.bodies[-1]["grammar"]
 
 
-def test_beside_a_context_the_reasons_are_written_first(provider, engine):
-    asked_by_default(engine, provider, fields={"context": "Paris is it."})
-    assert list(schema_of(engine.bodies[-1])["properties"]) == ["explanation", "value"]
-
-
-def test_a_context_stands_in_the_short_prompt(provider, engine):
+def test_beside_a_context_it_answers_from_that_first_and_grades_against_both(provider, engine):
+    engine.script = answering
     text = asked_by_default(engine, provider, fields={"context": "Paris is it."})
+    asked, _ = engine.bodies
+    assert asked["messages"][0]["content"] == "Answer the question correctly in a few words."
+    assert asked["messages"][1]["content"].startswith('Context: "Paris is it."\nQuestion: ')
     assert '\nContext: "Paris is it."\nQuestion: ' in text
+    assert '\nReference answer: "Paris."\n' in text
+    assert "Reply true or false, then why" in text
+
+
+def test_asked_directly_beside_a_context_the_reasons_are_written_first(provider, engine):
+    text = asked_by_default(engine, provider, "direct", fields={"context": "Paris is it."})
     assert "what the answer says and what the context says (explanation)" in text
-    assert len(engine.bodies) == 1
+    assert list(schema_of(engine.bodies[-1])["properties"]) == ["explanation", "value"]
 
 
 def test_one_word_has_a_short_prompt_of_its_own(provider, engine):

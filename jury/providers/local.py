@@ -1,14 +1,14 @@
 """The provider `local`: a small open model on this machine's processor, for a first run without any key.
 
-Before it grades an answer that has neither a reference nor a context, it answers the question itself and grades against
-that: a model of this size recognises a right answer far better than it remembers one.
+Before it grades an answer that has no reference, it answers the question itself, from the context where there is one,
+and grades against that: a model of this size recognises a right answer far better than it remembers one.
 Replies are held to a grammar while they are written: the schema's, or that of one sentence where the reasons are short
 (an object around it takes a small machine twice as long). It costs no money: `cost` is 0.0. The shipped prompts give
 way to short ones of its own (`local_prompts.py`).
 
 `settings.extra["method"]` of a seat says how it is asked:
 
-    auto         the default: own answer first where there is no reference, no context and no long task
+    auto         the default: own answer first where there is no reference and no long task
     own_answer   own answer first for every item
     direct       never
     one_token    like `auto`, but the verdict is one word and no reasons; unsure (below 0.7) is an abstention

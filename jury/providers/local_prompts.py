@@ -8,7 +8,8 @@ Beside a reference, or its own answer in the place of one, the verdict comes fir
 on 60 of 60, where asking for what both answers say gave 57, and a comparison of them 44. Of a pair, the reply is one
 sentence that begins with the better response: of 18 pairs 14 right, 4 undecided; a list of replies to choose from made
 it answer "neither". The responses come before the question which is better: behind it, the model followed the slot in 9
-of 10. Beside a context nothing tried was right on more than about 20 of 30; there the reasons come first, uncut.
+of 10. Beside a context it answers from that first, in a few words, and grades against both: right on 75 of 84, with
+half of the words that its reasons took before, which came first and were right on 67.
 
 (Items written here, half of them seen while choosing.) The short prompts stand in for the shipped ones only: what a
 caller wrote is asked as it is.
@@ -90,15 +91,18 @@ def plan(request: Request, case: Any, *, one_word: bool) -> Plan:
         "reference": reference and _quoted(reference),
         "answer": _quoted(case.output),
     }
-    seen = bool(context) and (short is not None or context in request.prompt)
+    seen = (
+        short is None and bool(context) and context in request.prompt
+    )  # what a caller wrote may not ask for an answer
     return Plan(request, short, values, question, context, known=bool(reference) or seen)
 
 
 def question_body(question: str, context: str) -> dict[str, Any]:
     """The chat completion that asks the question itself."""
     spec = prompts.shipped("local-own-answer")
-    text = Template(spec.user).render({"question": question, "context": context})
-    messages = [{"role": "system", "content": spec.system}, {"role": "user", "content": text}]
+    names = {"question": question, "context": context and _quoted(context)}
+    system, text = (Template(part).render(names) for part in (spec.system, spec.user))
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
     return {"messages": messages, "max_tokens": ANSWER_TOKENS, "temperature": 0.0}
 
 

@@ -39,8 +39,9 @@ def rendered(name: str) -> str:
         texts = jury.render(**PAIR)["scripted/judge"]
         texts = texts.get("ab", texts)
     elif kind == "part":
-        template = Template(spec.user, name=name)
-        texts = {"system": spec.system, "user": template.render({n: f"[{n}]" for n in template.names})}
+        parts = {"system": Template(spec.system), "user": Template(spec.user)}
+        names = {n: f"[{n}]" for part in parts.values() for n in part.names}
+        texts = {which: part.render(names) for which, part in parts.items()}
     else:
         jury = llm_jury(criteria="It is right.", prompt=spec.user, system_prompt=spec.system, judges=JUDGE)
         texts = jury.render(**ITEM)["scripted/judge"]
