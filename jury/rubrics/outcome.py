@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
