@@ -68,6 +68,7 @@ def furnish(folder: Path, env: dict[str, str]) -> None:
     (folder / "judges.py").write_text(
         "def names_the_capital(output, expected_output):\n    return output == expected_output\n"
     )
+    (folder / "yes.json").write_text('{"scripted/yes.json": {"explanation": "It always is.", "value": true}}')
     (folder / "week23").mkdir()
     _write(folder / "week23" / "one.jsonl", session)
     _write(folder / "contest.jsonl", [
